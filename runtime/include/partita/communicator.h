@@ -1,0 +1,127 @@
+//===- communicator.h - Collectives over a group of ranks -------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The collectives an emitted program calls. Every rank of the group makes the
+// same calls in the same order. All work in place, on the order of the stream
+// they are given, and give bit-equal results on all ranks: each element is
+// reduced once, in rank order. A group of one rank and a count of zero cost
+// nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_COMMUNICATOR_H
+#define PARTITA_COMMUNICATOR_H
+
+#include "partita/device.h"
+#include "partita/types.h"
+
+#include <initializer_list>
+#include <vector>
+
+namespace partita {
+
+/// Elements per rank of a group, in rank order; parts may differ and be empty.
+class Counts {
+public:
+  Counts(std::initializer_list<std::int64_t> counts) : values(counts) {}
+  Counts(std::vector<std::int64_t> counts) : values(std::move(counts)) {}
+  template <std::size_t N>
+  Counts(const std::int64_t (&counts)[N]) : values(counts, counts + N) {}
+
+  int size() const { return static_cast<int>(values.size()); }
+  std::int64_t operator[](int rank) const { return values[rank]; }
+  /// Elements before the part of `rank`; `offset(size())` is the total.
+  std::int64_t offset(int rank) const;
+  std::int64_t total() const { return offset(size()); }
+
+private:
+  std::vector<std::int64_t> values;
+};
+
+/// Counts what a rank sends; its network figures come from here.
+class Traffic;
+
+/// A group of ranks that communicate, seen from one of them.
+class Communicator {
+public:
+  Communicator(int rank, int size) : rankIndex(rank), rankCount(size) {}
+  Communicator(const Communicator &) = delete;
+  Communicator &operator=(const Communicator &) = delete;
+  virtual ~Communicator();
+
+  /// This rank's index in the group, and the number of ranks in it.
+  int rank() const { return rankIndex; }
+  int size() const { return rankCount; }
+
+  /// data[i] becomes the reduction of all ranks' data[i].
+  /// Equivalent to MPI_Allreduce with MPI_IN_PLACE. Types: f32 f64 i32 i64.
+  template <typename T>
+  void allReduce(Stream &stream, T *data, std::int64_t count,
+                 Reduction reduction) {
+    if (rankCount > 1 && count > 0)
+      doAllReduce(stream, data, count, DTypeOf<T>::value, reduction);
+  }
+
+  /// `data` holds counts.total() elements. Before the call rank r has filled
+  /// its part, counts[r] elements at counts.offset(r); after it all parts are
+  /// filled. Equivalent to MPI_Allgatherv with MPI_IN_PLACE.
+  template <typename T>
+  void allGather(Stream &stream, T *data, const Counts &counts) {
+    checkParts(counts);
+    if (rankCount > 1 && counts.total() > 0)
+      doAllGather(stream, data, counts, DTypeOf<T>::value);
+  }
+
+  /// `data` holds counts.total() elements on every rank. After the call the
+  /// part of this rank (see allGather) holds the reduction of all ranks' parts
+  /// at that place; the other parts are undefined.
+  /// Equivalent to MPI_Reduce_scatter with MPI_IN_PLACE, without the move to
+  /// the front. Types: f32 f64 i32 i64.
+  template <typename T>
+  void reduceScatter(Stream &stream, T *data, const Counts &counts,
+                     Reduction reduction) {
+    checkParts(counts);
+    if (rankCount > 1 && counts.total() > 0)
+      doReduceScatter(stream, data, counts, DTypeOf<T>::value, reduction);
+  }
+
+  /// data of all ranks becomes data of rank `root`. Equivalent to MPI_Bcast.
+  template <typename T>
+  void broadcast(Stream &stream, T *data, std::int64_t count, int root) {
+    if (rankCount > 1 && count > 0)
+      doBroadcast(stream, data, count, DTypeOf<T>::value, root);
+  }
+
+  /// Where sent bytes are counted; set once by the runtime, may be null.
+  void setTraffic(Traffic *meter) { traffic = meter; }
+
+protected:
+  // What a back end implements. Called with size() > 1 and something to do.
+  virtual void doAllReduce(Stream &stream, void *data, std::int64_t count,
+                           DType type, Reduction reduction) = 0;
+  virtual void doAllGather(Stream &stream, void *data, const Counts &counts,
+                           DType type) = 0;
+  virtual void doReduceScatter(Stream &stream, void *data, const Counts &counts,
+                               DType type, Reduction reduction) = 0;
+  virtual void doBroadcast(Stream &stream, void *data, std::int64_t count,
+                           DType type, int root) = 0;
+
+  /// Counts `bytes` as sent now by this rank.
+  void countSent(std::int64_t bytes);
+
+private:
+  void checkParts(const Counts &counts) const;
+
+  int rankIndex;
+  int rankCount;
+  Traffic *traffic = nullptr;
+};
+
+} // namespace partita
+
+#endif // PARTITA_COMMUNICATOR_H
