@@ -22,9 +22,8 @@
 //    done; on the gpu it returns when it is queued;
 //  - results depend on the inputs only, never on timing, and are the same for
 //    every call of one object;
-//  - the constructor throws `std::invalid_argument` for sizes that contradict
-//    each other and `std::runtime_error` when the library refuses; both texts
-//    are one-sentence diagnostics;
+//  - the constructor throws `Error` for sizes that contradict each other and
+//    for what the library refuses;
 //  - an object keeps no pointer of a call; it may be used from one stream at a
 //    time. It must not outlive its device.
 //
@@ -33,19 +32,13 @@
 #ifndef PARTITA_KERNELS_H
 #define PARTITA_KERNELS_H
 
-#include <cstddef>
-#include <cstdint>
+#include "partita/device.h"
+#include "partita/types.h"
+
 #include <initializer_list>
 #include <memory>
-#include <vector>
 
 namespace partita {
-
-class Device;
-class Stream;
-
-/// Sizes, strides or axes, outermost first.
-using Dims = std::vector<std::int64_t>;
 
 //===----------------------------------------------------------------------===//
 // Sizes
@@ -75,7 +68,7 @@ struct ConvSizes {
 
 /// ConvSizes from the shapes of x and w, in ONNX's attribute order. Empty
 /// strides and dilations mean 1 everywhere, empty pads mean 0; `pads` lists all
-/// low ends and then all high ends. Throws `std::invalid_argument` when ranks
+/// low ends and then all high ends. Throws `Error` when ranks
 /// or channels contradict each other.
 ///   convSizes({64, 1, 28, 28}, {6, 1, 5, 5}, {1, 1}, {1, 1}, {2, 2, 2, 2})
 ConvSizes convSizes(Dims x, Dims w, Dims strides = {}, Dims dilations = {},
