@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 #===- setup.sh - what the set-up scripts share --------------------------===#
 #
 # Part of the Partita project, under the Apache License v2.0 with LLVM
@@ -5,9 +6,12 @@
 #
 # Sourced by tools/quickstart and tools/run-tests: progress lines with elapsed
 # time, installation of missing packages, configuring and building a preset,
-# and the Python with onnxruntime. The caller has set `root` (the repository).
+# and the Python with onnxruntime. The caller sets `root` (the repository) and
+# `logs` (where to write what commands print).
 #
 #===----------------------------------------------------------------------===#
+
+# shellcheck disable=SC2154
 
 started=$SECONDS
 
@@ -41,10 +45,8 @@ run_logged() {
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"
-  elif command -v sudo >/dev/null; then
-    sudo "$@"
   else
-    fail "installing packages needs root or sudo; as root: $*"
+    sudo "$@"
   fi
 }
 
@@ -66,8 +68,11 @@ install_packages() {
     say "all Debian packages are installed"
     return
   fi
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+    fail "${#missing[@]} packages are missing and installing them needs root" \
+      "or sudo: ${missing[*]}"
   say "installing ${#missing[@]} Debian packages: ${missing[*]}"
-  as_root apt-get update -q >"$logs/apt-update.log" 2>&1 ||
+  as_root apt-get update -q &>"$logs/apt-update.log" ||
     say "apt-get update failed ($logs/apt-update.log); trying to install" \
       "with the lists at hand"
   run_logged "$logs/apt-install.log" as_root env \
