@@ -1,0 +1,149 @@
+//===- AvgPool.cpp - Average pooling and its gradient ---------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// As for max pooling, the sum over a box is taken over rows first and along
+// the width second; the gradient spreads in the opposite order. The divisor of
+// a window is a product of one count per axis.
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelState.h"
+#include "Parallel.h"
+#include "Window.h"
+
+using namespace partita;
+using namespace partita::kernels;
+
+namespace {
+struct AvgPoolState final : Kernel::State {
+  AvgPoolState(const PoolSizes &sizes, bool countIncludePad)
+      : window(sizes), countIncludePad(countIncludePad) {}
+
+  /// Cells of this span that the divisor counts.
+  std::int64_t counted(const WindowAxis::Span &span) const {
+    return countIncludePad ? span.padded : span.count;
+  }
+  /// What the sum over a window is multiplied by.
+  float weight(std::int64_t counted) const {
+    return counted > 0 ? 1.0f / static_cast<float>(counted) : 0.0f;
+  }
+
+  Window window;
+  bool countIncludePad;
+};
+} // namespace
+
+static std::unique_ptr<Kernel::State>
+prepare(const char *kernel, const PoolSizes &sizes, bool countIncludePad) {
+  checkPool(kernel, sizes);
+  auto state = std::make_unique<AvgPoolState>(sizes, countIncludePad);
+  // A row of sums per thread.
+  state->workspace =
+      maxThreads() * cacheLines(state->window.width.in * sizeof(float));
+  return reserved(std::move(state));
+}
+
+static void addInto(float *__restrict to, const float *__restrict from,
+                    std::int64_t count) {
+#pragma omp simd
+  for (std::int64_t i = 0; i < count; ++i)
+    to[i] += from[i];
+}
+
+/// Calls visit(row) with the offset of each row of x that outputs (d, h) cover.
+template <typename Visit>
+static void forEachRow(const Window &window, WindowAxis::Span d,
+                       WindowAxis::Span h, const Visit &visit) {
+  for (std::int64_t i = 0; i < d.count; ++i)
+    for (std::int64_t j = 0; j < h.count; ++j)
+      visit(((d.first + i * window.depth.dilation) * window.height.in +
+             h.first + j * window.height.dilation) *
+            window.width.in);
+}
+
+/// Calls visit(d, h, row of outputs, cells counted by its divisors along depth
+/// and height).
+template <typename Visit>
+static void forEachOutputRow(const AvgPoolState &pool, const Visit &visit) {
+  const Window &window = pool.window;
+  std::int64_t row = 0;
+  for (const WindowAxis::Span &d : window.depthSpans)
+    for (const WindowAxis::Span &h : window.heightSpans)
+      visit(d, h, window.width.out * row++, pool.counted(d) * pool.counted(h));
+}
+
+AvgPool::AvgPool(Device &, const PoolSizes &sizes, bool countIncludePad)
+    : Kernel(prepare("avg_pool", sizes, countIncludePad)) {}
+
+void AvgPool::operator()(Stream &stream, const float *x, float *y) const {
+  const auto &pool = as<AvgPoolState>(state);
+  stream.run("avg_pool", [&pool, x, y] {
+    const Window &window = pool.window;
+    std::int64_t width = window.width.in;
+    char *lines = static_cast<char *>(workspace(pool.workspace));
+    auto plane = [&](const float *from, float *to, float *line) {
+      forEachOutputRow(pool, [&](WindowAxis::Span d, WindowAxis::Span h,
+                                 std::int64_t row, std::int64_t counted) {
+        std::fill(line, line + width, 0.0f);
+        forEachRow(window, d, h,
+                   [&](std::int64_t at) { addInto(line, from + at, width); });
+        for (std::int64_t w = 0; w < window.width.out; ++w) {
+          WindowAxis::Span span = window.widthSpans[w];
+          float sum = 0.0f;
+          for (std::int64_t k = 0; k < span.count; ++k)
+            sum += line[span.first + k * window.width.dilation];
+          to[row + w] = sum * pool.weight(counted * pool.counted(span));
+        }
+      });
+    };
+    parallelFor(window.planes, window.inCells,
+                [&](std::int64_t begin, std::int64_t end, int thread) {
+                  void *line =
+                      lines + thread * cacheLines(width * sizeof(float));
+                  for (std::int64_t i = begin; i < end; ++i)
+                    plane(x + i * window.inCells, y + i * window.outCells,
+                          static_cast<float *>(line));
+                });
+  });
+}
+
+AvgPoolGrad::AvgPoolGrad(Device &, const PoolSizes &sizes, bool countIncludePad)
+    : Kernel(prepare("avg_pool_grad", sizes, countIncludePad)) {}
+
+void AvgPoolGrad::operator()(Stream &stream, const float *dy, float *dx) const {
+  const auto &pool = as<AvgPoolState>(state);
+  stream.run("avg_pool_grad", [&pool, dy, dx] {
+    const Window &window = pool.window;
+    std::int64_t width = window.width.in;
+    char *lines = static_cast<char *>(workspace(pool.workspace));
+    auto plane = [&](const float *from, float *to, float *line) {
+      std::fill(to, to + window.inCells, 0.0f);
+      forEachOutputRow(pool, [&](WindowAxis::Span d, WindowAxis::Span h,
+                                 std::int64_t row, std::int64_t counted) {
+        std::fill(line, line + width, 0.0f);
+        for (std::int64_t w = 0; w < window.width.out; ++w) {
+          WindowAxis::Span span = window.widthSpans[w];
+          float share =
+              from[row + w] * pool.weight(counted * pool.counted(span));
+          for (std::int64_t k = 0; k < span.count; ++k)
+            line[span.first + k * window.width.dilation] += share;
+        }
+        forEachRow(window, d, h,
+                   [&](std::int64_t at) { addInto(to + at, line, width); });
+      });
+    };
+    parallelFor(window.planes, window.inCells,
+                [&](std::int64_t begin, std::int64_t end, int thread) {
+                  void *line =
+                      lines + thread * cacheLines(width * sizeof(float));
+                  for (std::int64_t i = begin; i < end; ++i)
+                    plane(dy + i * window.outCells, dx + i * window.inCells,
+                          static_cast<float *>(line));
+                });
+  });
+}

@@ -1,0 +1,93 @@
+//===- Simd.h - Vectors that every compiler has -----------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Sixteen floats at a time in the compilers' own vector types: the compiler
+// splits them for processors with narrower registers. And the functions of
+// one element that loops over them need in vectorisable form.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_KERNELS_CPU_SIMD_H
+#define PARTITA_KERNELS_CPU_SIMD_H
+
+#include <cstdint>
+#include <cstring>
+
+namespace partita::kernels {
+
+/// Elements of a vector.
+constexpr std::int64_t kLanes = 16;
+
+/// `Vector` may lie anywhere and alias floats, as the tensors do.
+typedef float Vector __attribute__((vector_size(64), aligned(4), may_alias));
+
+/// Sums as exact as doubles, at the speed of floats: values are added up in
+/// float over short runs, which are then added to a double.
+class LongSum {
+public:
+  /// Adds value(i) for i in [0, count).
+  template <typename Value> void add(std::int64_t count, const Value &value) {
+    constexpr std::int64_t run = 512;
+    for (std::int64_t begin = 0; begin < count; begin += run) {
+      std::int64_t length = count - begin < run ? count - begin : run;
+      float lanes[kWidth] = {};
+      std::int64_t whole = length / kWidth * kWidth;
+      for (std::int64_t i = 0; i < whole; i += kWidth) {
+#pragma omp simd
+        for (std::int64_t lane = 0; lane < kWidth; ++lane)
+          lanes[lane] += value(begin + i + lane);
+      }
+      double tail = 0.0;
+      for (std::int64_t i = whole; i < length; ++i)
+        tail += value(begin + i);
+      double sums = 0.0;
+#pragma omp simd reduction(+ : sums)
+      for (std::int64_t lane = 0; lane < kWidth; ++lane)
+        sums += lanes[lane];
+      total += sums + tail;
+    }
+  }
+
+  double total = 0.0;
+
+private:
+  static constexpr std::int64_t kWidth = 32;
+};
+
+/// e^x to 2 units in the last place: 0 below -104, infinity above 89; NaN stays
+/// NaN. x = k ln 2 + r, a polynomial for e^r, and k put into the exponent.
+inline float fastExp(float x) {
+  float clamped = x < -104.0f ? -104.0f : x;
+  clamped = clamped > 89.0f ? 89.0f : clamped;
+  // Adding 1.5 * 2^23 rounds to an integer in the low bits.
+  constexpr float kRound = 12582912.0f;
+  float shifted = clamped * 1.44269504088896341f + kRound;
+  float k = shifted - kRound;
+  // ln 2 in two parts, the first exact in few bits.
+  float r = clamped - k * 0.693359375f;
+  r = r + k * 2.12194440e-4f;
+  float p = 1.9875691500e-4f;
+  p = p * r + 1.3981999507e-3f;
+  p = p * r + 8.3334519073e-3f;
+  p = p * r + 4.1665795894e-2f;
+  p = p * r + 1.6666665459e-1f;
+  p = p * r + 5.0000001201e-1f;
+  p = p * r * r + r + 1.0f;
+  // 2^k as the product of two powers, since k reaches below the smallest
+  // normal exponent and above the largest.
+  std::int32_t exponent = static_cast<std::int32_t>(k);
+  std::int32_t half = exponent >> 1;
+  std::int32_t bits[2] = {(half + 127) << 23, (exponent - half + 127) << 23};
+  float powers[2];
+  std::memcpy(powers, bits, sizeof(powers));
+  return p * powers[0] * powers[1];
+}
+
+} // namespace partita::kernels
+
+#endif // PARTITA_KERNELS_CPU_SIMD_H
