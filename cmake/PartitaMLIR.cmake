@@ -33,11 +33,16 @@ include(AddMLIR)
 # mlir-tblgen searches the folders of the directory property; the libraries
 # get them from the target below.
 include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-include_directories("${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}")
+include_directories("${PROJECT_SOURCE_DIR}")
+# Generated code is not ours to warn about.
+include_directories(SYSTEM "${PROJECT_BINARY_DIR}")
 
 add_library(PartitaCompilerFlags INTERFACE)
 separate_arguments(llvmDefinitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
 target_compile_options(PartitaCompilerFlags INTERFACE ${llvmDefinitions})
+# The compiler's own speed does not matter enough to wait for -O3.
+target_compile_options(PartitaCompilerFlags INTERFACE
+  $<$<AND:$<CONFIG:Release>,$<COMPILE_LANGUAGE:CXX>>:-O2>)
 if(NOT LLVM_ENABLE_RTTI)
   target_compile_options(PartitaCompilerFlags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)

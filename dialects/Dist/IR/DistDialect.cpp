@@ -1,0 +1,350 @@
+//===- DistDialect.cpp - Grids, splits and layouts ------------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Text form and verification of the attributes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace partita::dist;
+
+#include "dialects/Dist/IR/DistDialect.cpp.inc"
+#include "dialects/Dist/IR/DistEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/Dist/IR/DistAttrs.cpp.inc"
+
+void DistDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "dialects/Dist/IR/DistAttrs.cpp.inc"
+      >();
+}
+
+namespace {
+
+using Verifier = function_ref<InFlightDiagnostic()>;
+
+bool isIdentifier(StringRef name) {
+  auto isWord = [](char c) { return llvm::isAlnum(c) || c == '_'; };
+  return !name.empty() && !llvm::isDigit(name[0]) && llvm::all_of(name, isWord);
+}
+
+/// A name that is an identifier, as a string attribute.
+ParseResult parseName(AsmParser &parser, SmallVectorImpl<StringAttr> &names) {
+  std::string name;
+  if (parser.parseKeywordOrString(&name))
+    return failure();
+  names.push_back(StringAttr::get(parser.getContext(), name));
+  return success();
+}
+
+/// `[` name (`,` name)* `]`
+ParseResult parseAxes(AsmParser &parser, SmallVectorImpl<StringAttr> &axes) {
+  return parser.parseCommaSeparatedList(
+      AsmParser::Delimiter::Square, [&] { return parseName(parser, axes); });
+}
+
+FailureOr<ArrayAttr> parseAxesAttr(AsmParser &parser) {
+  SmallVector<StringAttr> axes;
+  if (parseAxes(parser, axes))
+    return failure();
+  SmallVector<Attribute> attributes(axes.begin(), axes.end());
+  return ArrayAttr::get(parser.getContext(), attributes);
+}
+
+void printName(AsmPrinter &printer, StringAttr name) {
+  printer.printKeywordOrString(name.getValue());
+}
+
+template <typename Range> void printAxes(AsmPrinter &printer, Range axes) {
+  printer << '[';
+  llvm::interleaveComma(axes, printer, [&](Attribute axis) {
+    printName(printer, cast<StringAttr>(axis));
+  });
+  printer << ']';
+}
+
+/// Reports an axis that occurs twice in `axes`.
+LogicalResult verifyDistinct(Verifier emitError, ArrayRef<Attribute> axes,
+                             StringRef what) {
+  llvm::StringSet<> seen;
+  for (Attribute attribute : axes) {
+    auto axis = dyn_cast<StringAttr>(attribute);
+    if (!axis)
+      return emitError() << "axes are strings, found " << attribute;
+    if (!seen.insert(axis.getValue()).second)
+      return emitError() << what << " '" << axis.getValue()
+                         << "' is named twice";
+  }
+  return success();
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// #dist.grid
+//===----------------------------------------------------------------------===//
+
+Attribute GridAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> axes;
+  SmallVector<int64_t> sizes;
+  auto parseAxis = [&]() -> ParseResult {
+    return failure(parseName(parser, axes) || parser.parseEqual() ||
+                   parser.parseInteger(sizes.emplace_back()));
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseAxis))
+    return {};
+  return parser.getChecked<GridAttr>(parser.getContext(), axes, sizes);
+}
+
+void GridAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(llvm::zip(getAxes(), getSizes()), printer,
+                        [&](auto axis) {
+                          printName(printer, std::get<0>(axis));
+                          printer << " = " << std::get<1>(axis);
+                        });
+  printer << '>';
+}
+
+LogicalResult GridAttr::verify(Verifier emitError, ArrayRef<StringAttr> axes,
+                               ArrayRef<int64_t> sizes) {
+  if (axes.size() != sizes.size())
+    return emitError() << "grid needs one size per axis";
+  // C1
+  for (StringAttr axis : axes)
+    if (!isIdentifier(axis.getValue()))
+      return emitError() << "grid axis '" << axis.getValue()
+                         << "' is no identifier";
+  SmallVector<Attribute> names(axes.begin(), axes.end());
+  if (failed(verifyDistinct(emitError, names, "grid axis")))
+    return failure();
+  // C2
+  for (auto [axis, size] : llvm::zip(axes, sizes))
+    if (size < 1)
+      return emitError() << "grid axis '" << axis.getValue() << "' has size "
+                         << size << ", expected a positive one";
+  return success();
+}
+
+int64_t GridAttr::getNumRanks() const {
+  int64_t ranks = 1;
+  for (int64_t size : getSizes())
+    ranks *= size;
+  return ranks;
+}
+
+int GridAttr::findAxis(StringRef name) const {
+  for (auto [i, axis] : llvm::enumerate(getAxes()))
+    if (axis.getValue() == name)
+      return i;
+  return -1;
+}
+
+int64_t GridAttr::getAxisSize(StringRef name) const {
+  int axis = findAxis(name);
+  return axis < 0 ? 1 : getSizes()[axis];
+}
+
+int64_t GridAttr::getCoordinate(int64_t rank, int axis) const {
+  for (int i = static_cast<int>(getSizes().size()) - 1; i > axis; --i)
+    rank /= getSizes()[i];
+  return rank % getSizes()[axis];
+}
+
+//===----------------------------------------------------------------------===//
+// #dist.split
+//===----------------------------------------------------------------------===//
+
+Attribute SplitAttr::parse(AsmParser &parser, Type) {
+  SmallVector<StringAttr> dims;
+  SmallVector<ArrayAttr> axes;
+  auto parseDim = [&]() -> ParseResult {
+    if (parseName(parser, dims) || parser.parseEqual())
+      return failure();
+    FailureOr<ArrayAttr> list = parseAxesAttr(parser);
+    if (failed(list))
+      return failure();
+    axes.push_back(*list);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
+                                     parseDim))
+    return {};
+  return parser.getChecked<SplitAttr>(parser.getContext(), dims, axes);
+}
+
+void SplitAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  llvm::interleaveComma(llvm::zip(getDims(), getAxes()), printer,
+                        [&](auto dim) {
+                          printName(printer, std::get<0>(dim));
+                          printer << " = ";
+                          printAxes(printer, std::get<1>(dim).getValue());
+                        });
+  printer << '>';
+}
+
+LogicalResult SplitAttr::verify(Verifier emitError, ArrayRef<StringAttr> dims,
+                                ArrayRef<ArrayAttr> axes) {
+  if (dims.size() != axes.size())
+    return emitError() << "split needs a list of axes per dimension";
+  // C1
+  SmallVector<Attribute> names(dims.begin(), dims.end());
+  if (failed(verifyDistinct(emitError, names, "split dimension")))
+    return failure();
+  // C2
+  SmallVector<Attribute> all;
+  for (ArrayAttr list : axes)
+    llvm::append_range(all, list);
+  if (failed(verifyDistinct(emitError, all, "split axis")))
+    return failure();
+  // C3
+  for (auto [dim, list] : llvm::zip(dims, axes))
+    if (list.empty())
+      return emitError() << "split dimension '" << dim.getValue()
+                         << "' has no axes; leave it out";
+  return success();
+}
+
+ArrayRef<Attribute> SplitAttr::getAxesOf(StringRef name) const {
+  for (auto [dim, axes] : llvm::zip(getDims(), getAxes()))
+    if (dim.getValue() == name)
+      return axes.getValue();
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// #dist.layout
+//===----------------------------------------------------------------------===//
+
+Attribute LayoutAttr::parse(AsmParser &parser, Type) {
+  SmallVector<ArrayAttr> dims;
+  SmallVector<StringAttr> partial, varying;
+  StringAttr kind = StringAttr::get(parser.getContext(), "");
+  auto parseDim = [&]() -> ParseResult {
+    FailureOr<ArrayAttr> axes = parseAxesAttr(parser);
+    if (failed(axes))
+      return failure();
+    dims.push_back(*axes);
+    return success();
+  };
+  if (parser.parseLess() ||
+      parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
+    return {};
+  while (succeeded(parser.parseOptionalComma())) {
+    if (succeeded(parser.parseOptionalKeyword("varying"))) {
+      if (parseAxes(parser, varying))
+        return {};
+      continue;
+    }
+    std::string name;
+    if (parser.parseKeyword("partial") || parser.parseKeywordOrString(&name) ||
+        parseAxes(parser, partial))
+      return {};
+    kind = StringAttr::get(parser.getContext(), name);
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<LayoutAttr>(parser.getContext(), dims, kind, partial,
+                                       varying);
+}
+
+void LayoutAttr::print(AsmPrinter &printer) const {
+  printer << "<[";
+  llvm::interleaveComma(getDims(), printer, [&](ArrayAttr axes) {
+    printAxes(printer, axes.getValue());
+  });
+  printer << ']';
+  if (isPartial()) {
+    printer << ", partial ";
+    printName(printer, getPartialKind());
+    printer << ' ';
+    printAxes(printer, getPartial());
+  }
+  if (!getVarying().empty()) {
+    printer << ", varying ";
+    printAxes(printer, getVarying());
+  }
+  printer << '>';
+}
+
+LogicalResult LayoutAttr::verify(Verifier emitError, ArrayRef<ArrayAttr> dims,
+                                 StringAttr partialKind,
+                                 ArrayRef<StringAttr> partial,
+                                 ArrayRef<StringAttr> varying) {
+  // C1
+  SmallVector<Attribute> all;
+  for (ArrayAttr axes : dims)
+    llvm::append_range(all, axes);
+  all.append(partial.begin(), partial.end());
+  all.append(varying.begin(), varying.end());
+  if (failed(verifyDistinct(emitError, all, "layout axis")))
+    return failure();
+  // C2
+  StringRef kind = partialKind.getValue();
+  bool isKind =
+      kind == "sum" || kind == "max" || kind == "min" || kind == "prod";
+  if (partial.empty() ? !kind.empty() : !isKind)
+    return emitError() << "layout is partial by '" << kind << "' over "
+                       << partial.size()
+                       << " axes; expected sum, max, min or prod and at least "
+                          "one axis, or neither";
+  return success();
+}
+
+LayoutAttr LayoutAttr::getReplicated(MLIRContext *context, unsigned rank) {
+  SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(context, {}));
+  return get(context, dims, StringAttr::get(context, ""), {}, {});
+}
+
+bool LayoutAttr::isReplicated() const {
+  return getPartial().empty() && getVarying().empty() &&
+         llvm::all_of(getDims(), [](ArrayAttr axes) { return axes.empty(); });
+}
+
+//===----------------------------------------------------------------------===//
+// #dist.sync
+//===----------------------------------------------------------------------===//
+
+Attribute SyncAttr::parse(AsmParser &parser, Type) {
+  StringRef keyword;
+  SmallVector<StringAttr> axes;
+  SMLoc where = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword(&keyword))
+    return {};
+  std::optional<SyncMethod> method = symbolizeSyncMethod(keyword);
+  if (!method) {
+    parser.emitError(where) << "unknown synchronisation '" << keyword << "'";
+    return {};
+  }
+  if (parseAxes(parser, axes) || parser.parseGreater())
+    return {};
+  return parser.getChecked<SyncAttr>(parser.getContext(), *method, axes);
+}
+
+void SyncAttr::print(AsmPrinter &printer) const {
+  printer << '<' << stringifySyncMethod(getMethod()) << ' ';
+  printAxes(printer, getAxes());
+  printer << '>';
+}
+
+LogicalResult SyncAttr::verify(Verifier emitError, SyncMethod,
+                               ArrayRef<StringAttr> axes) {
+  // C1
+  SmallVector<Attribute> all(axes.begin(), axes.end());
+  return verifyDistinct(emitError, all, "synchronisation axis");
+}

@@ -1,0 +1,571 @@
+//===- IterationSpaces.cpp - How each nn operation iterates ---------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The iteration space of every operation that is not point-wise, and the
+// attributes that change when a part of the space is computed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/NN/IR/NNOps.h"
+
+using namespace mlir;
+using namespace partita::nn;
+
+int IterationSpace::addDim(StringRef name, int64_t size, DimKind kind,
+                           DimRole role, Combiner combiner) {
+  IterationDim dim;
+  dim.name = name.str();
+  dim.size = size;
+  dim.kind = kind;
+  dim.role = role;
+  dim.combiner = combiner;
+  dims.push_back(dim);
+  return dims.size() - 1;
+}
+
+int IterationSpace::find(StringRef name) const {
+  for (auto [i, dim] : llvm::enumerate(dims))
+    if (dim.name == name)
+      return i;
+  return -1;
+}
+
+bool IterationSpace::isPartial(int dim, unsigned result) const {
+  if (dims[dim].kind != DimKind::reduction)
+    return false;
+  return llvm::none_of(results[result],
+                       [&](const DimMap &map) { return map.dim == dim; });
+}
+
+namespace {
+
+std::string numbered(StringRef name, size_t i) {
+  return (name + std::to_string(i)).str();
+}
+
+/// Spatial dimension names of a tensor with `count` of them.
+StringRef spatialName(size_t i, size_t count) {
+  static constexpr StringRef names[] = {"d", "h", "w"};
+  return names[3 - count + i];
+}
+
+/// Dimensions of `shape` one to one, named d0, d1, ...
+TensorMap addShape(IterationSpace &space, ArrayRef<int64_t> shape) {
+  TensorMap map;
+  for (auto [i, size] : llvm::enumerate(shape))
+    map.push_back(direct(space.addDim(numbered("d", i), size)));
+  return map;
+}
+
+/// The space all three products of a convolution share; they differ in which
+/// of x, w and y is the result and hence which dimensions are summed.
+struct ConvMaps {
+  IterationSpace space;
+  TensorMap x, w, y, bias;
+};
+
+enum class ConvProduct { forward, inputGrad, filterGrad };
+
+ConvMaps convMaps(ArrayRef<int64_t> x, ArrayRef<int64_t> w, ArrayRef<int64_t> y,
+                  ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations,
+                  ArrayRef<int64_t> pads, int64_t groups, ConvProduct product) {
+  ConvMaps maps;
+  IterationSpace &space = maps.space;
+  bool inputGrad = product == ConvProduct::inputGrad;
+  bool filterGrad = product == ConvProduct::filterGrad;
+  auto kind = [](bool summed) {
+    return summed ? DimKind::reduction : DimKind::parallel;
+  };
+  int n = space.addDim("n", y[0], kind(filterGrad), DimRole::batch);
+  int co = space.addDim("co", w[0], kind(inputGrad), DimRole::model);
+  int ci = space.addDim("ci", x[1], kind(product == ConvProduct::forward),
+                        DimRole::model);
+  if (groups > 1) {
+    // A channel split falls on group borders and takes the group's inputs and
+    // outputs together; each channel is then a dimension of its own kind.
+    space.dims[co].granule = w[0] / groups;
+    space.dims[ci].kind = DimKind::whole;
+    if (inputGrad)
+      space.dims[co].kind = DimKind::whole;
+  }
+  maps.x = {direct(n), groups > 1 ? wholeDim() : direct(ci)};
+  maps.w = {direct(co), groups > 1 ? wholeDim() : direct(ci)};
+  maps.y = {direct(n), direct(co)};
+  maps.bias = {direct(co)};
+  size_t spatial = x.size() - 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    StringRef name = spatialName(i, spatial);
+    int kernel = space.addDim(("k" + name).str(), w[2 + i],
+                              filterGrad ? DimKind::whole : DimKind::reduction);
+    if (!filterGrad)
+      space.dims[kernel].kind = DimKind::whole;
+    // The output's spatial dimension carries the split; x follows by window.
+    int out = space.addDim(name, y[2 + i], kind(filterGrad), DimRole::domain);
+    DimMap window = direct(out);
+    window.kernelDim = kernel;
+    window.stride = strides[i];
+    window.dilation = dilations[i];
+    window.padBegin = pads[i];
+    maps.x.push_back(window);
+    maps.w.push_back(direct(kernel));
+    maps.y.push_back(direct(out));
+  }
+  return maps;
+}
+
+template <typename OpT>
+IterationSpace poolSpace(OpT op, ArrayRef<int64_t> x, ArrayRef<int64_t> y,
+                         bool hasX, bool hasDy, bool resultIsX) {
+  IterationSpace space;
+  int n = space.addDim("n", x[0], DimKind::parallel, DimRole::batch);
+  int c = space.addDim("c", x[1], DimKind::parallel, DimRole::model);
+  TensorMap mapX = {direct(n), direct(c)}, mapY = mapX;
+  size_t spatial = x.size() - 2;
+  for (size_t i = 0; i < spatial; ++i) {
+    StringRef name = spatialName(i, spatial);
+    int kernel =
+        space.addDim(("k" + name).str(), op.getKernel()[i], DimKind::whole);
+    int out = space.addDim(name, y[2 + i], DimKind::parallel, DimRole::domain);
+    DimMap window = direct(out);
+    window.kernelDim = kernel;
+    window.stride = op.getStrides()[i];
+    window.dilation = op.getDilations()[i];
+    window.padBegin = op.getPads()[i];
+    mapX.push_back(window);
+    mapY.push_back(direct(out));
+  }
+  if (hasX)
+    space.operands.push_back(mapX);
+  if (hasDy)
+    space.operands.push_back(mapY);
+  space.results.push_back(resultIsX ? mapX : mapY);
+  return space;
+}
+
+/// Channel normalisations: everything but `axis` is reduced where `sums`.
+IterationSpace normalizeSpace(ArrayRef<int64_t> shape, int64_t axis, bool sums,
+                              bool local, TensorMap &full, TensorMap &channel) {
+  IterationSpace space;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    bool isChannel = static_cast<int64_t>(i) == axis;
+    DimKind kind =
+        sums && !isChannel && !local ? DimKind::reduction : DimKind::parallel;
+    DimRole role = i == 0      ? DimRole::batch
+                   : isChannel ? DimRole::model
+                               : DimRole::domain;
+    full.push_back(direct(space.addDim(numbered("d", i), size, kind, role)));
+  }
+  channel = {full[axis]};
+  return space;
+}
+
+/// Positions of a class dimension: it is whole, the others are parallel.
+IterationSpace classSpace(ArrayRef<int64_t> shape, int64_t axis,
+                          TensorMap &full, TensorMap &positions) {
+  IterationSpace space;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    bool isClass = static_cast<int64_t>(i) == axis;
+    full.push_back(direct(space.addDim(
+        numbered("d", i), size, isClass ? DimKind::whole : DimKind::parallel,
+        i == 0    ? DimRole::batch
+        : isClass ? DimRole::model
+                  : DimRole::domain)));
+    if (!isClass)
+      positions.push_back(full.back());
+  }
+  return space;
+}
+
+Combiner combinerOf(ReduceKind kind) {
+  switch (kind) {
+  case ReduceKind::sum:
+    return Combiner::sum;
+  case ReduceKind::max:
+    return Combiner::max;
+  case ReduceKind::min:
+    return Combiner::min;
+  case ReduceKind::prod:
+    return Combiner::prod;
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+/// Elements of the whole tensor that one rank's part of `axes` holds.
+int64_t countOf(ArrayRef<int64_t> axes,
+                ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  int64_t count = 1;
+  for (int64_t axis : axes)
+    count *= bounds[axis].second - bounds[axis].first;
+  return count;
+}
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Layers
+//===----------------------------------------------------------------------===//
+
+IterationSpace ConvOp::getIterationSpace() {
+  ConvMaps maps =
+      convMaps(shapeOf(getX()), shapeOf(getW()), shapeOf(getY()), getStrides(),
+               getDilations(), getPads(), getGroups(), ConvProduct::forward);
+  maps.space.operands = {maps.x, maps.w};
+  if (getBias())
+    maps.space.operands.push_back(maps.bias);
+  maps.space.results = {maps.y};
+  return maps.space;
+}
+
+IterationSpace ConvInputGradOp::getIterationSpace() {
+  ConvMaps maps = convMaps(shapeOf(getDx()), shapeOf(getW()), shapeOf(getDy()),
+                           getStrides(), getDilations(), getPads(), getGroups(),
+                           ConvProduct::inputGrad);
+  maps.space.operands = {maps.y, maps.w};
+  maps.space.results = {maps.x};
+  return maps.space;
+}
+
+IterationSpace ConvFilterGradOp::getIterationSpace() {
+  ConvMaps maps = convMaps(shapeOf(getX()), shapeOf(getDw()), shapeOf(getDy()),
+                           getStrides(), getDilations(), getPads(), getGroups(),
+                           ConvProduct::filterGrad);
+  maps.space.operands = {maps.x, maps.y};
+  maps.space.results = {maps.w};
+  return maps.space;
+}
+
+IterationSpace MatmulOp::getIterationSpace() {
+  IterationSpace space;
+  ArrayRef<int64_t> a = shapeOf(getA()), b = shapeOf(getB());
+  ArrayRef<int64_t> y = shapeOf(getY());
+  size_t lead = y.size() - 2;
+  TensorMap mapA, mapB, mapY;
+  for (size_t i = 0; i < lead; ++i) {
+    int dim =
+        space.addDim(numbered("b", i), y[i], DimKind::parallel, DimRole::batch);
+    mapY.push_back(direct(dim));
+    auto addLead = [&](ArrayRef<int64_t> shape, TensorMap &map) {
+      if (i + shape.size() < y.size())
+        return;
+      int64_t size = shape[i + shape.size() - y.size()];
+      map.push_back(size == 1 && y[i] != 1 ? wholeDim() : direct(dim));
+    };
+    addLead(a, mapA);
+    addLead(b, mapB);
+  }
+  int m = space.addDim("m", y[lead], DimKind::parallel,
+                       lead ? DimRole::domain : DimRole::batch);
+  int n = space.addDim("n", y[lead + 1], DimKind::parallel, DimRole::model);
+  int64_t contracted = a[a.size() - (getTransposeA() ? 2 : 1)];
+  int k = space.addDim("k", contracted, DimKind::reduction, DimRole::model);
+  auto addPair = [](TensorMap &map, int rows, int columns, bool flip) {
+    map.push_back(direct(flip ? columns : rows));
+    map.push_back(direct(flip ? rows : columns));
+  };
+  addPair(mapA, m, k, getTransposeA());
+  addPair(mapB, k, n, getTransposeB());
+  addPair(mapY, m, n, /*flip=*/false);
+  space.operands = {mapA, mapB};
+  space.results = {mapY};
+  return space;
+}
+
+IterationSpace MaxPoolOp::getIterationSpace() {
+  return poolSpace(*this, shapeOf(getX()), shapeOf(getY()), /*hasX=*/true,
+                   /*hasDy=*/false, /*resultIsX=*/false);
+}
+IterationSpace MaxPoolGradOp::getIterationSpace() {
+  return poolSpace(*this, shapeOf(getX()), shapeOf(getDy()), /*hasX=*/true,
+                   /*hasDy=*/true, /*resultIsX=*/true);
+}
+IterationSpace AvgPoolOp::getIterationSpace() {
+  return poolSpace(*this, shapeOf(getX()), shapeOf(getY()), /*hasX=*/true,
+                   /*hasDy=*/false, /*resultIsX=*/false);
+}
+IterationSpace AvgPoolGradOp::getIterationSpace() {
+  return poolSpace(*this, shapeOf(getDx()), shapeOf(getDy()), /*hasX=*/false,
+                   /*hasDy=*/true, /*resultIsX=*/true);
+}
+
+IterationSpace BatchNormOp::getIterationSpace() {
+  TensorMap full, channel;
+  IterationSpace space =
+      normalizeSpace(shapeOf(getX()), /*axis=*/1,
+                     /*sums=*/false, /*local=*/false, full, channel);
+  space.operands = {full, channel, channel, channel, channel};
+  space.results = {full};
+  return space;
+}
+
+IterationSpace NormalizeOp::getIterationSpace() {
+  TensorMap full, channel;
+  IterationSpace space =
+      normalizeSpace(shapeOf(getX()), getAxis(),
+                     /*sums=*/false, /*local=*/false, full, channel);
+  space.operands = {full, channel, channel, channel, channel};
+  space.results = {full};
+  return space;
+}
+
+IterationSpace NormalizeSumsOp::getIterationSpace() {
+  TensorMap full, channel;
+  IterationSpace space =
+      normalizeSpace(shapeOf(getX()), getAxis(),
+                     /*sums=*/true, getLocal(), full, channel);
+  space.operands = {full, full, channel, channel};
+  space.results = {channel, channel};
+  return space;
+}
+
+IterationSpace NormalizeGradOp::getIterationSpace() {
+  TensorMap full, channel;
+  IterationSpace space =
+      normalizeSpace(shapeOf(getX()), getAxis(),
+                     /*sums=*/false, /*local=*/false, full, channel);
+  space.operands = {full, full, channel, channel, channel, channel, channel};
+  space.results = {full};
+  return space;
+}
+
+void NormalizeGradOp::localizeAttributes(
+    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  if (!getLocal() || getScale().isZero())
+    return;
+  SmallVector<int64_t> axes;
+  for (int64_t i = 0, e = bounds.size(); i < e; ++i)
+    if (i != static_cast<int64_t>(getAxis()))
+      axes.push_back(i);
+  int64_t count = countOf(axes, bounds);
+  setScale(APFloat(count ? 1.0 / count : 0.0));
+}
+
+IterationSpace LrnOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap map = addShape(space, shapeOf(getX()));
+  space.dims[1].kind = DimKind::whole;
+  space.dims[0].role = DimRole::batch;
+  space.operands = {map};
+  space.results = {map};
+  return space;
+}
+IterationSpace LrnGradOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap map = addShape(space, shapeOf(getX()));
+  space.dims[1].kind = DimKind::whole;
+  space.dims[0].role = DimRole::batch;
+  space.operands = {map, map};
+  space.results = {map};
+  return space;
+}
+
+IterationSpace DropoutOp::getIterationSpace() {
+  return pointwiseSpace(getOperation());
+}
+
+IterationSpace DropoutMaskOp::getIterationSpace() {
+  return pointwiseSpace(getOperation());
+}
+void DropoutMaskOp::localizeAttributes(
+    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  SmallVector<int64_t> start;
+  for (auto [i, part] : llvm::enumerate(bounds))
+    start.push_back(getStart()[i] + part.first);
+  setStart(start);
+}
+
+//===----------------------------------------------------------------------===//
+// Tensors
+//===----------------------------------------------------------------------===//
+
+IterationSpace ConstantOp::getIterationSpace() {
+  return pointwiseSpace(getOperation());
+}
+
+IterationSpace ReduceOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap full, kept;
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
+    bool reduced = llvm::is_contained(getAxes(), static_cast<int64_t>(i));
+    DimKind kind =
+        reduced && !getLocal() ? DimKind::reduction : DimKind::parallel;
+    full.push_back(direct(space.addDim(numbered("d", i), size, kind,
+                                       i == 0 ? DimRole::batch : DimRole::none,
+                                       combinerOf(getKind()))));
+    if (!reduced)
+      kept.push_back(full.back());
+  }
+  space.operands = {full};
+  space.results = {kept};
+  return space;
+}
+void ReduceOp::localizeAttributes(
+    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  if (!getLocal() || getKind() != ReduceKind::sum)
+    return;
+  int64_t count = countOf(getAxes(), bounds);
+  setScale(APFloat(count ? 1.0 / count : 0.0));
+}
+
+IterationSpace VarianceOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap full, kept;
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
+    bool reduced = llvm::is_contained(getAxes(), static_cast<int64_t>(i));
+    DimKind kind =
+        reduced && !getLocal() ? DimKind::reduction : DimKind::parallel;
+    full.push_back(
+        direct(space.addDim(numbered("d", i), size, kind,
+                            i == 0 ? DimRole::batch : DimRole::none)));
+    if (!reduced)
+      kept.push_back(full.back());
+  }
+  space.operands = {full, kept};
+  space.results = {kept};
+  return space;
+}
+void VarianceOp::localizeAttributes(
+    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  if (!getLocal())
+    return;
+  int64_t count = countOf(getAxes(), bounds);
+  setScale(APFloat(count ? 1.0 / count : 0.0));
+}
+
+IterationSpace ReshapeOp::getIterationSpace() {
+  // Both shapes are cut into the finest groups of equal products, e.g.
+  // [8, 16, 5, 5] -> [8, 400] into (8 | 8) and (16, 5, 5 | 400). The
+  // outermost dimension of a group can be split when one side's divides into
+  // the other's; the rest of the group stays inside it.
+  IterationSpace space;
+  ArrayRef<int64_t> x = shapeOf(getX()), y = shapeOf(getY());
+  TensorMap mapX(x.size(), wholeDim()), mapY(y.size(), wholeDim());
+  size_t i = 0, j = 0;
+  int group = 0;
+  while (i < x.size() && j < y.size()) {
+    size_t beginX = i, beginY = j;
+    int64_t productX = x[i++], productY = y[j++];
+    while (productX != productY) {
+      if (productX < productY && i < x.size())
+        productX *= x[i++];
+      else if (productY < productX && j < y.size())
+        productY *= y[j++];
+      else
+        break;
+    }
+    if (productX != productY)
+      break;
+    int64_t outerX = x[beginX], outerY = y[beginY];
+    int64_t outer = std::min(outerX, outerY);
+    // Splitting the smaller outer dimension takes whole blocks of the larger.
+    bool fits = outer > 0 && outerX % outer == 0 && outerY % outer == 0;
+    int dim = space.addDim(numbered("g", group++), outer,
+                           fits ? DimKind::parallel : DimKind::whole,
+                           beginX == 0 ? DimRole::batch : DimRole::none);
+    mapX[beginX] = direct(dim);
+    mapY[beginY] = direct(dim);
+    if (fits) {
+      mapX[beginX].block = outerX / outer;
+      mapY[beginY].block = outerY / outer;
+    }
+  }
+  space.operands = {mapX};
+  space.results = {mapY};
+  return space;
+}
+
+IterationSpace TransposeOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap map = addShape(space, shapeOf(getX())), permuted;
+  for (int64_t dim : getPermutation())
+    permuted.push_back(map[dim]);
+  space.operands = {map};
+  space.results = {permuted};
+  return space;
+}
+
+IterationSpace BroadcastOp::getIterationSpace() {
+  return pointwiseSpace(getOperation());
+}
+
+IterationSpace SliceOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap map = addShape(space, shapeOf(getX()));
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX())))
+    if (getStarts()[i] != 0 || getSteps()[i] != 1 || getSizes()[i] != size)
+      space.dims[i].kind = DimKind::whole;
+  space.operands = {map};
+  space.results = {map};
+  return space;
+}
+void SliceOp::localizeAttributes(ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+  SmallVector<int64_t> sizes(getSizes());
+  IterationSpace space = getIterationSpace();
+  for (auto [i, part] : llvm::enumerate(bounds))
+    if (space.dims[i].kind == DimKind::parallel)
+      sizes[i] = part.second - part.first;
+  setSizes(sizes);
+}
+
+IterationSpace PadOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap map = addShape(space, shapeOf(getX()));
+  for (size_t i = 0; i < map.size(); ++i)
+    if (getLow()[i] != 0 || getInterior()[i] != 0 || getHigh()[i] != 0)
+      space.dims[i].kind = DimKind::whole;
+  space.operands = {map};
+  space.results = {map};
+  return space;
+}
+
+IterationSpace ConcatOp::getIterationSpace() {
+  IterationSpace space;
+  TensorMap map = addShape(space, shapeOf(getY()));
+  space.dims[getAxis()].kind = DimKind::whole;
+  space.operands.assign(getInputs().size(), map);
+  space.results = {map};
+  return space;
+}
+
+#define SOFTMAX_SPACE(OP, RESULT, OPERANDS)                                    \
+  IterationSpace OP::getIterationSpace() {                                     \
+    TensorMap full, positions;                                                 \
+    IterationSpace space =                                                     \
+        classSpace(shapeOf(RESULT), getAxis(), full, positions);               \
+    space.operands.assign(OPERANDS, full);                                     \
+    space.results = {full};                                                    \
+    return space;                                                              \
+  }
+SOFTMAX_SPACE(SoftmaxOp, getY(), 1)
+SOFTMAX_SPACE(LogSoftmaxOp, getY(), 1)
+SOFTMAX_SPACE(SoftmaxGradOp, getDx(), 2)
+SOFTMAX_SPACE(LogSoftmaxGradOp, getDx(), 2)
+#undef SOFTMAX_SPACE
+
+IterationSpace CrossEntropyOp::getIterationSpace() {
+  TensorMap full, positions;
+  IterationSpace space =
+      classSpace(shapeOf(getLogits()), getAxis(), full, positions);
+  space.operands = {full, positions};
+  space.results = {positions};
+  return space;
+}
+IterationSpace CorrectOp::getIterationSpace() {
+  TensorMap full, positions;
+  IterationSpace space =
+      classSpace(shapeOf(getLogits()), getAxis(), full, positions);
+  space.operands = {full, positions};
+  space.results = {positions};
+  return space;
+}
+IterationSpace CrossEntropyGradOp::getIterationSpace() {
+  TensorMap full, positions;
+  IterationSpace space =
+      classSpace(shapeOf(getLogits()), getAxis(), full, positions);
+  space.operands = {full, positions};
+  space.results = {full};
+  return space;
+}

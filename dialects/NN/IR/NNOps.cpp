@@ -1,0 +1,104 @@
+//===- NNOps.cpp - Operation classes of nn --------------------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The generated operation classes, folders, and small shared rules.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/NN/IR/NNOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace partita::nn;
+
+#define GET_OP_CLASSES
+#include "dialects/NN/IR/NNOps.cpp.inc"
+
+void ReduceOp::build(OpBuilder &builder, OperationState &state, ReduceKind kind,
+                     Value x, ArrayRef<int64_t> axes, double scale,
+                     bool local) {
+  build(builder, state, ReduceKindAttr::get(builder.getContext(), kind), x,
+        builder.getDenseI64ArrayAttr(axes), builder.getF64FloatAttr(scale),
+        local ? builder.getUnitAttr() : UnitAttr());
+}
+
+OpFoldResult ConstantOp::fold(FoldAdaptor) { return getValueAttr(); }
+
+OpFoldResult ReshapeOp::fold(FoldAdaptor) {
+  if (getX().getType() == getType())
+    return getX();
+  return {};
+}
+
+std::optional<SmallVector<int64_t>>
+partita::nn::broadcastShapes(ArrayRef<int64_t> a, ArrayRef<int64_t> b) {
+  SmallVector<int64_t> result(std::max(a.size(), b.size()));
+  for (size_t i = 0, e = result.size(); i < e; ++i) {
+    // Trailing dimensions align; a missing leading one counts as 1.
+    int64_t sizeA = i + a.size() >= e ? a[i + a.size() - e] : 1;
+    int64_t sizeB = i + b.size() >= e ? b[i + b.size() - e] : 1;
+    if (sizeA != sizeB && sizeA != 1 && sizeB != 1)
+      return std::nullopt;
+    result[i] = sizeA == 1 ? sizeB : sizeA;
+  }
+  return result;
+}
+
+int64_t partita::nn::byteSize(RankedTensorType type) {
+  Type element = type.getElementType();
+  int64_t bytes = (element.getIntOrFloatBitWidth() + 7) / 8;
+  return type.getNumElements() * bytes;
+}
+
+SmallVector<int64_t> partita::nn::withoutAxes(ArrayRef<int64_t> shape,
+                                              ArrayRef<int64_t> axes) {
+  SmallVector<int64_t> kept;
+  for (int64_t i = 0, e = shape.size(); i < e; ++i)
+    if (!llvm::is_contained(axes, i))
+      kept.push_back(shape[i]);
+  return kept;
+}
+
+Value partita::nn::scalarConstant(OpBuilder &builder, Location loc,
+                                  Type elementType, double value) {
+  auto type = RankedTensorType::get({}, elementType);
+  Attribute element;
+  if (isa<FloatType>(elementType))
+    element = builder.getFloatAttr(elementType, value);
+  else
+    element = builder.getIntegerAttr(elementType, static_cast<int64_t>(value));
+  return builder.create<ConstantOp>(
+      loc, type, cast<ElementsAttr>(DenseElementsAttr::get(type, element)));
+}
+
+Value partita::nn::sumToShape(OpBuilder &builder, Location loc, Value grad,
+                              ArrayRef<int64_t> shape) {
+  ArrayRef<int64_t> from = shapeOf(grad);
+  if (from == shape)
+    return grad;
+  SmallVector<int64_t> axes;
+  size_t lead = from.size() - shape.size();
+  for (size_t i = 0; i < from.size(); ++i)
+    if (i < lead || (shape[i - lead] == 1 && from[i] != 1))
+      axes.push_back(i);
+  if (!axes.empty())
+    grad = builder.create<ReduceOp>(loc, ReduceKind::sum, grad, axes);
+  if (shapeOf(grad) != shape)
+    grad = builder.create<ReshapeOp>(
+        loc, RankedTensorType::get(shape, tensorType(grad).getElementType()),
+        grad);
+  return grad;
+}
+
+Value partita::nn::scalarLiteral(OpBuilder &builder, Location loc, Type type,
+                                 double value) {
+  TypedAttr attr = isa<FloatType>(type)
+                       ? cast<TypedAttr>(builder.getFloatAttr(type, value))
+                       : cast<TypedAttr>(builder.getIntegerAttr(
+                             type, static_cast<int64_t>(value)));
+  return builder.create<arith::ConstantOp>(loc, attr);
+}

@@ -1,0 +1,75 @@
+//===- NNOps.h - The operations of the layer graph dialect -----*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The operations of the dialect `nn` and the shape rules their builders and
+// verifiers share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_DIALECTS_NN_IR_NNOPS_H
+#define PARTITA_DIALECTS_NN_IR_NNOPS_H
+
+#include "dialects/NN/IR/NNDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include <optional>
+
+#define GET_OP_CLASSES
+#include "dialects/NN/IR/NNOps.h.inc"
+
+namespace partita::nn {
+
+/// The static tensor type of `value`; every nn value has one.
+inline mlir::RankedTensorType tensorType(mlir::Value value) {
+  return llvm::cast<mlir::RankedTensorType>(value.getType());
+}
+
+/// Shape of `value`.
+inline llvm::ArrayRef<int64_t> shapeOf(mlir::Value value) {
+  return tensorType(value).getShape();
+}
+
+/// Numpy broadcast of two shapes, or nullopt when they do not fit.
+std::optional<llvm::SmallVector<int64_t>>
+broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+
+/// Output size of a window over `size` elements (ONNX operator Conv):
+/// floor((size + padBegin + padEnd - dilation * (kernel - 1) - 1) / stride)
+/// + 1, or ceil in place of floor; not positive when the kernel does not fit.
+/// In ceil mode a last window that would begin in the end padding is dropped.
+int64_t windowOutputSize(int64_t size, int64_t kernel, int64_t stride,
+                         int64_t dilation, int64_t padBegin, int64_t padEnd,
+                         bool ceilMode);
+
+/// Bytes of a tensor's data; a boolean takes one byte.
+int64_t byteSize(mlir::RankedTensorType type);
+
+/// The shape of `shape` without the dimensions `axes`.
+llvm::SmallVector<int64_t> withoutAxes(llvm::ArrayRef<int64_t> shape,
+                                       llvm::ArrayRef<int64_t> axes);
+
+/// A rank-0 constant of `elementType` with the given value, for use as a
+/// broadcast operand.
+mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc,
+                           mlir::Type elementType, double value);
+
+/// Sum `grad` down to `shape`: the adjoint of broadcasting `shape` to the
+/// shape of `grad`.
+mlir::Value sumToShape(mlir::OpBuilder &builder, mlir::Location loc,
+                       mlir::Value grad, llvm::ArrayRef<int64_t> shape);
+
+/// Build the scalar constant `value` of a float or integer type with `arith`.
+mlir::Value scalarLiteral(mlir::OpBuilder &builder, mlir::Location loc,
+                          mlir::Type type, double value);
+
+} // namespace partita::nn
+
+#endif // PARTITA_DIALECTS_NN_IR_NNOPS_H

@@ -1,0 +1,48 @@
+//===- SPMDDialect.h - One rank's program ----------------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The dialect `spmd` and its operations.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_DIALECTS_SPMD_IR_SPMDDIALECT_H
+#define PARTITA_DIALECTS_SPMD_IR_SPMDDIALECT_H
+
+#include "dialects/Dist/IR/DistDialect.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "dialects/SPMD/IR/SPMDDialect.h.inc"
+#include "dialects/SPMD/IR/SPMDEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "dialects/SPMD/IR/SPMDAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "dialects/SPMD/IR/SPMDOps.h.inc"
+
+namespace partita::spmd {
+
+/// Discardable attributes of a class's functions: the class (a symbol) and the
+/// phase ("step", "eval" or "predict").
+constexpr llvm::StringLiteral kClassAttr = "spmd.class";
+constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
+
+/// Every buffer begins at a multiple of this many bytes: a cache line, and
+/// the widest vector.
+constexpr int64_t kAlignment = 64;
+
+} // namespace partita::spmd
+
+#endif // PARTITA_DIALECTS_SPMD_IR_SPMDDIALECT_H
