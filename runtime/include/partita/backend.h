@@ -117,24 +117,7 @@ public:
   communicator(const std::vector<int> &members) = 0;
 };
 
-/// The functions that a target brings.
-struct Backend {
-  /// "cpu" or "cuda".
-  const char *target;
-
-  /// A device for this rank. `threads` is the number of threads that its CPU
-  /// kernels use. `localRank` counts the ranks on this machine.
-  std::unique_ptr<Device> (*makeDevice)(int rank, int localRank, int threads,
-                                        Failure &failure);
-
-  /// A communicator for the ranks `members` over that device's memory; same
-  /// rules as `World::communicator`.
-  std::unique_ptr<Communicator> (*makeCommunicator)(
-      World &world, const std::vector<int> &members, Device &device,
-      Failure &failure);
-};
-
-/// How processes of one job find each other; null in builds without MPI.
+/// How processes of one job find each other.
 struct ProcessLauncher {
   /// Joins the job that mpirun started. Throws `Error` when that fails.
   std::unique_ptr<World> (*join)(Failure &failure);
@@ -143,13 +126,39 @@ struct ProcessLauncher {
   /// Ends the job on all ranks with this exit code; does not return when the
   /// job has been joined.
   void (*abort)(int exitCode);
-  /// The index of this process on its machine.
+  /// The index of this process among those on its machine, and their number.
   int (*localRank)();
+  int (*localSize)();
+};
+
+/// The functions that a target brings.
+struct Backend {
+  /// "cpu" or "cuda".
+  const char *target;
+
+  /// A device for this rank, made on the rank's own thread. `threads` is the
+  /// number of threads that its CPU kernels use. `localRank` counts the ranks
+  /// on this machine.
+  std::unique_ptr<Device> (*makeDevice)(int rank, int localRank, int threads,
+                                        Failure &failure);
+
+  /// A communicator for the ranks `members` over that device's memory; same
+  /// rules as `World::communicator`.
+  std::unique_ptr<Communicator> (*makeCommunicator)(
+      World &world, const std::vector<int> &members, Device &device,
+      Failure &failure);
+
+  /// The worlds of ranks that are threads of one process.
+  std::vector<std::unique_ptr<World>> (*makeThreadWorlds)(int ranks,
+                                                          Failure &failure);
+
+  /// Null in builds without MPI.
+  const ProcessLauncher *processes;
 };
 
 /// `runProgram` for a given target; each target's library calls it.
 int runProgramOn(int argc, char **argv, const Program &program,
-                 const Backend &backend, const ProcessLauncher *launcher);
+                 const Backend &backend);
 
 // Back ends. Each is defined in its own library.
 

@@ -1,0 +1,312 @@
+//===- ThreadWorld.cpp - Ranks as threads of one process --------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The channel over shared memory. Ranks show each other where their buffers
+// are and read them directly: an all-reduce is a reduce-scatter, in which
+// every rank combines one chunk of all buffers, and an all-gather, in which
+// it copies the others' chunks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "comm/combine/Combine.h"
+#include "comm/threads/Barrier.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+using namespace partita;
+
+namespace {
+
+/// Up to this size every rank combines everything, which saves a barrier.
+constexpr std::int64_t kSmallBytes = 16 * 1024;
+
+/// Chunk borders are multiples of this many elements, so that two ranks never
+/// write to one cache line.
+constexpr std::int64_t kChunkUnit = 16;
+
+/// What a rank is about to do, shown to the others before it is done.
+struct Call {
+  const char *kind = "";
+  void *data = nullptr;
+  std::int64_t count = 0;
+  DType type = DType::f32;
+  Reduction reduction = Reduction::sum;
+  int root = 0;
+
+  bool matches(const Call &other) const {
+    return std::strcmp(kind, other.kind) == 0 && count == other.count &&
+           type == other.type && reduction == other.reduction &&
+           root == other.root;
+  }
+
+  std::string text() const {
+    return std::string(kind) + " of " + std::to_string(count) + " " +
+           nameOf(type) + " (" + nameOf(reduction) + ", root " +
+           std::to_string(root) + ")";
+  }
+};
+
+/// What the ranks of one group share.
+struct Group {
+  Group(std::vector<int> members, const Failure &failure)
+      : members(std::move(members)), calls(this->members.size()),
+        barrier(static_cast<int>(this->members.size()), failure) {}
+
+  const std::vector<int> members;
+  std::vector<Call> calls;
+  Barrier barrier;
+};
+
+class ThreadCommunicator final : public Communicator {
+public:
+  ThreadCommunicator(std::shared_ptr<Group> group, int rank)
+      : Communicator(rank, static_cast<int>(group->members.size())),
+        group(std::move(group)) {}
+
+protected:
+  void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
+                   Reduction reduction) override;
+  void doAllGather(Stream &stream, void *data, const Counts &counts,
+                   DType type) override;
+  void doReduceScatter(Stream &stream, void *data, const Counts &counts,
+                       DType type, Reduction reduction) override;
+  void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
+                   int root) override;
+
+private:
+  /// Shows the call to the group and returns when all have shown theirs.
+  void meet(const Call &call);
+  void allReduceSmall(const Call &call);
+  void allReduceLarge(const Call &call);
+
+  char *bytesOf(int peer, std::int64_t element, DType type) const {
+    return static_cast<char *>(group->calls[peer].data) +
+           element * static_cast<std::int64_t>(sizeOf(type));
+  }
+
+  /// All ranks' buffers from `element` on, in rank order.
+  std::vector<const void *> partsAt(std::int64_t element, DType type) const {
+    std::vector<const void *> parts(size());
+    for (int peer = 0; peer < size(); ++peer)
+      parts[peer] = bytesOf(peer, element, type);
+    return parts;
+  }
+
+  std::shared_ptr<Group> group;
+  std::vector<char> scratch;
+};
+
+void ThreadCommunicator::meet(const Call &call) {
+  group->calls[rank()] = call;
+  group->barrier.arriveAndWait();
+  const Call &first = group->calls[0];
+  if (!call.matches(first))
+    throw Error("ranks " + std::to_string(group->members[0]) + " and " +
+                std::to_string(group->members[rank()]) +
+                " disagree on the next collective of their group: found " +
+                call.text() + ", expected " + first.text());
+}
+
+void ThreadCommunicator::doAllReduce(Stream &stream, void *data,
+                                     std::int64_t count, DType type,
+                                     Reduction reduction) {
+  Call call{"allReduce", data, count, type, reduction, 0};
+  stream.communicate("allReduce", [this, call] {
+    std::int64_t bytes = call.count * std::int64_t(sizeOf(call.type));
+    meet(call);
+    if (bytes <= kSmallBytes)
+      allReduceSmall(call);
+    else
+      allReduceLarge(call);
+    countSent(2 * bytes * (size() - 1) / size());
+  });
+}
+
+void ThreadCommunicator::allReduceSmall(const Call &call) {
+  std::size_t bytes = call.count * sizeOf(call.type);
+  scratch.resize(std::max(scratch.size(), bytes));
+  combineInOrder(scratch.data(), partsAt(0, call.type), call.count, call.type,
+                 call.reduction);
+  group->barrier.arriveAndWait();
+  std::memcpy(call.data, scratch.data(), bytes);
+}
+
+void ThreadCommunicator::allReduceLarge(const Call &call) {
+  std::int64_t units = (call.count + kChunkUnit - 1) / kChunkUnit;
+  auto chunkStart = [&](int peer) {
+    return std::min(call.count, units * peer / size() * kChunkUnit);
+  };
+  std::int64_t start = chunkStart(rank());
+  combineInOrder(bytesOf(rank(), start, call.type), partsAt(start, call.type),
+                 chunkStart(rank() + 1) - start, call.type, call.reduction);
+  group->barrier.arriveAndWait();
+  // Beginning with the next rank spreads the reads over all buffers.
+  for (int step = 1; step < size(); ++step) {
+    int peer = (rank() + step) % size();
+    std::int64_t from = chunkStart(peer);
+    std::memcpy(bytesOf(rank(), from, call.type),
+                bytesOf(peer, from, call.type),
+                (chunkStart(peer + 1) - from) * sizeOf(call.type));
+  }
+  group->barrier.arriveAndWait();
+}
+
+void ThreadCommunicator::doAllGather(Stream &stream, void *data,
+                                     const Counts &counts, DType type) {
+  Call call{"allGather", data, counts.total(), type, Reduction::sum, 0};
+  stream.communicate("allGather", [this, call, counts] {
+    meet(call);
+    for (int step = 1; step < size(); ++step) {
+      int peer = (rank() + step) % size();
+      std::int64_t from = counts.offset(peer);
+      std::memcpy(bytesOf(rank(), from, call.type),
+                  bytesOf(peer, from, call.type),
+                  counts[peer] * sizeOf(call.type));
+    }
+    group->barrier.arriveAndWait();
+    countSent(counts[rank()] * std::int64_t(sizeOf(call.type)) * (size() - 1));
+  });
+}
+
+void ThreadCommunicator::doReduceScatter(Stream &stream, void *data,
+                                         const Counts &counts, DType type,
+                                         Reduction reduction) {
+  Call call{"reduceScatter", data, counts.total(), type, reduction, 0};
+  stream.communicate("reduceScatter", [this, call, counts] {
+    meet(call);
+    std::int64_t from = counts.offset(rank());
+    combineInOrder(bytesOf(rank(), from, call.type), partsAt(from, call.type),
+                   counts[rank()], call.type, call.reduction);
+    group->barrier.arriveAndWait();
+    countSent((call.count - counts[rank()]) * std::int64_t(sizeOf(call.type)));
+  });
+}
+
+void ThreadCommunicator::doBroadcast(Stream &stream, void *data,
+                                     std::int64_t count, DType type, int root) {
+  Call call{"broadcast", data, count, type, Reduction::sum, root};
+  stream.communicate("broadcast", [this, call] {
+    std::int64_t bytes = call.count * std::int64_t(sizeOf(call.type));
+    meet(call);
+    if (rank() != call.root)
+      std::memcpy(call.data, bytesOf(call.root, 0, call.type), bytes);
+    group->barrier.arriveAndWait();
+    if (rank() == call.root)
+      countSent(bytes * (size() - 1));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// The world
+//===----------------------------------------------------------------------===//
+
+/// What all ranks of the process share: the groups, found by who asks.
+class Hub {
+public:
+  Hub(int ranks, Failure &failure) : failure(failure) {
+    std::vector<int> everybody(ranks);
+    for (int i = 0; i < ranks; ++i)
+      everybody[i] = i;
+    all = std::make_shared<Group>(everybody, failure);
+  }
+
+  /// The group of these members made in this round; the first to ask makes it.
+  std::shared_ptr<Group> groupOf(int round, const std::vector<int> &members) {
+    std::lock_guard<std::mutex> lock(mutex);
+    std::shared_ptr<Group> &group = groups[{round, members}];
+    if (!group)
+      group = std::make_shared<Group>(members, failure);
+    return group;
+  }
+
+  Failure &failure;
+  std::shared_ptr<Group> all;
+
+private:
+  std::mutex mutex;
+  std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups;
+};
+
+class ThreadWorld final : public World {
+public:
+  ThreadWorld(std::shared_ptr<Hub> hub, int rank)
+      : World(rank, static_cast<int>(hub->all->members.size())),
+        hub(std::move(hub)) {}
+
+  void maximum(std::int64_t *values, int count) override {
+    reduce(values, count, DType::i64, Reduction::max);
+  }
+
+  void sum(double *values, int count) override {
+    reduce(values, count, DType::f64, Reduction::sum);
+  }
+
+  void broadcast(void *data, std::size_t bytes, int root) override {
+    show(data, bytes);
+    if (rank != root)
+      std::memcpy(data, hub->all->calls[root].data, bytes);
+    hub->all->barrier.arriveAndWait();
+  }
+
+  std::vector<std::vector<std::byte>> gather(const void *data,
+                                             std::size_t bytes) override {
+    show(const_cast<void *>(data), bytes);
+    std::vector<std::vector<std::byte>> all;
+    if (rank == 0)
+      for (const Call &call : hub->all->calls) {
+        auto *from = static_cast<const std::byte *>(call.data);
+        all.emplace_back(from, from + call.count);
+      }
+    hub->all->barrier.arriveAndWait();
+    return all;
+  }
+
+  std::unique_ptr<Communicator>
+  communicator(const std::vector<int> &members) override {
+    std::shared_ptr<Group> group = hub->groupOf(round++, members);
+    auto place = std::find(members.begin(), members.end(), rank);
+    return std::make_unique<ThreadCommunicator>(
+        std::move(group), static_cast<int>(place - members.begin()));
+  }
+
+private:
+  void show(void *data, std::size_t bytes) {
+    Call &call = hub->all->calls[rank];
+    call.data = data;
+    call.count = static_cast<std::int64_t>(bytes);
+    hub->all->barrier.arriveAndWait();
+  }
+
+  void reduce(void *values, int count, DType type, Reduction reduction) {
+    std::size_t bytes = count * sizeOf(type);
+    std::vector<std::byte> result(bytes);
+    show(values, bytes);
+    std::vector<const void *> parts;
+    for (const Call &call : hub->all->calls)
+      parts.push_back(call.data);
+    combineInOrder(result.data(), parts, count, type, reduction);
+    hub->all->barrier.arriveAndWait();
+    std::memcpy(values, result.data(), bytes);
+  }
+
+  std::shared_ptr<Hub> hub;
+  int round = 0;
+};
+
+} // namespace
+
+std::vector<std::unique_ptr<World>>
+partita::makeThreadWorlds(int ranks, Failure &failure) {
+  auto hub = std::make_shared<Hub>(ranks, failure);
+  std::vector<std::unique_ptr<World>> worlds;
+  for (int rank = 0; rank < ranks; ++rank)
+    worlds.push_back(std::make_unique<ThreadWorld>(hub, rank));
+  return worlds;
+}

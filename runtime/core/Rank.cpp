@@ -1,0 +1,83 @@
+//===- Rank.cpp - A rank and its place in the grid --------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements the parts of partita/program.h that emitted programs call.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/RankParts.h"
+#include "core/Tile.h"
+
+using namespace partita;
+
+RankProgram::~RankProgram() = default;
+
+int Program::ranks() const {
+  int ranks = 1;
+  for (const GridAxis &axis : grid)
+    ranks *= axis.size;
+  return ranks;
+}
+
+Rank::Rank(Parts &parts)
+    : index(parts.world.rank),
+      rankClass(parts.program.classOfRank[parts.world.rank]),
+      device(parts.device), compute(parts.compute), comm(parts.comm),
+      arena(parts.arena), parts(parts) {}
+
+int Rank::coordinate(int axis) const {
+  return coordinatesOf(parts.program.grid, index)[axis];
+}
+
+namespace {
+
+/// The communicator of a rank that has nobody to talk to.
+class LoneCommunicator final : public Communicator {
+public:
+  LoneCommunicator() : Communicator(/*rank=*/0, /*size=*/1) {}
+
+protected:
+  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction) override {}
+  void doAllGather(Stream &, void *, const Counts &, DType) override {}
+  void doReduceScatter(Stream &, void *, const Counts &, DType,
+                       Reduction) override {}
+  void doBroadcast(Stream &, void *, std::int64_t, DType, int) override {}
+};
+
+} // namespace
+
+Communicator &Rank::communicator(std::initializer_list<const char *> axes) {
+  const std::vector<GridAxis> &grid = parts.program.grid;
+  std::vector<bool> varies(grid.size(), false);
+  for (const char *name : axes) {
+    bool found = false;
+    for (std::size_t axis = 0; axis < grid.size(); ++axis)
+      if (grid[axis].name == name)
+        found = varies[axis] = true;
+    if (!found)
+      throw Error(std::string("the grid has no axis '") + name + "'");
+  }
+  std::vector<int> mine = coordinatesOf(grid, index);
+  std::vector<int> members;
+  for (int other = 0; other < parts.program.ranks(); ++other) {
+    std::vector<int> theirs = coordinatesOf(grid, other);
+    bool member = true;
+    for (std::size_t axis = 0; axis < grid.size(); ++axis)
+      member &= varies[axis] || theirs[axis] == mine[axis];
+    if (member)
+      members.push_back(other);
+  }
+  std::unique_ptr<Communicator> &made = parts.communicators.emplace_back();
+  if (members.size() == 1)
+    made = std::make_unique<LoneCommunicator>();
+  else
+    made = parts.backend.makeCommunicator(parts.world, members, parts.device,
+                                          parts.failure);
+  made->setTraffic(&parts.traffic);
+  return *made;
+}

@@ -1,0 +1,35 @@
+//===- RankParts.h - What a rank is made of ---------------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Filled in by the launcher; emitted programs see it through Rank only.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_CORE_RANKPARTS_H
+#define PARTITA_CORE_RANKPARTS_H
+
+#include "partita/backend.h"
+
+namespace partita {
+
+struct Rank::Parts {
+  const Program &program;
+  const Backend &backend;
+  World &world;
+  Device &device;
+  Stream &compute;
+  Stream &comm;
+  std::byte *arena;
+  Failure &failure;
+  Traffic traffic;
+  std::vector<std::unique_ptr<Communicator>> communicators;
+};
+
+} // namespace partita
+
+#endif // PARTITA_CORE_RANKPARTS_H

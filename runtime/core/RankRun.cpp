@@ -1,0 +1,376 @@
+//===- RankRun.cpp - One rank's run of a program ----------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements RankRun.h.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/RankRun.h"
+
+#include "core/NpyFile.h"
+#include "core/SampleOrder.h"
+#include "core/Signals.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+using namespace partita;
+
+using Clock = std::chrono::steady_clock;
+
+static double secondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+static std::size_t bytesOfArena(const Program &program, int rank) {
+  return static_cast<std::size_t>(
+      program.arenaBytes[program.classOfRank[rank]]);
+}
+
+StepPlan partita::planSteps(const Options &options, std::int64_t samples,
+                            std::int64_t batch) {
+  StepPlan plan;
+  plan.perEpoch = samples / batch;
+  if (options.steps && !options.epochs)
+    plan.all = *options.steps;
+  else if (options.epochs.value_or(1) >
+           INT64_MAX / std::max<std::int64_t>(plan.perEpoch, 1))
+    plan.all = INT64_MAX;
+  else
+    plan.all = options.epochs.value_or(1) * plan.perEpoch;
+  if (options.steps)
+    plan.all = std::min(plan.all, *options.steps);
+  if (plan.perEpoch > 0)
+    plan.epochs = (plan.all + plan.perEpoch - 1) / plan.perEpoch;
+  return plan;
+}
+
+RankRun::RankRun(Job &job, World &world, int localRank)
+    : job(job), program(job.program), world(world),
+      device(job.backend.makeDevice(world.rank, localRank, job.threads,
+                                    job.failure)),
+      arena(*device, bytesOfArena(program, world.rank)),
+      compute(device->makeCompute()), comm(device->makeComm(*compute)),
+      parts{program, job.backend,  world,       *device, *compute,
+            *comm,   arena.data(), job.failure, {},      {}},
+      rank(parts) {
+  rank.seed = job.options.seed;
+  rank.lr = static_cast<float>(job.options.lr);
+  loadVariables(program, job.values, world.rank, *device, arena.data());
+  emitted = program.make(rank);
+}
+
+RankRun::~RankRun() = default;
+
+int RankRun::run() {
+  if (first())
+    metrics = std::make_unique<Metrics>(job.options.metrics);
+  if (talks())
+    greet();
+  if (job.options.trains())
+    train();
+  if (job.options.eval && !signal)
+    evaluate();
+  if (!job.options.predict.empty() && !signal)
+    predict();
+  // What was trained so far is worth keeping after a signal, too.
+  if (!job.options.save.empty())
+    save();
+  return signal;
+}
+
+void RankRun::greet() const {
+  std::string grid;
+  for (const GridAxis &axis : program.grid)
+    grid += (grid.empty() ? "" : " x ") + axis.name + "=" +
+            std::to_string(axis.size);
+  std::printf(
+      "%s: %d %s%s%s%s, %s each, %lld samples per step%s%s\n",
+      program.name.c_str(), world.size, world.size == 1 ? "rank" : "ranks",
+      world.size == 1  ? ""
+      : job.oneProcess ? " as threads"
+                       : " as processes",
+      grid.empty() ? "" : ", grid ", grid.c_str(), device->name().c_str(),
+      static_cast<long long>(program.globalBatch),
+      program.semantics.empty() ? "" : ", ", program.semantics.c_str());
+  std::fflush(stdout);
+}
+
+//===----------------------------------------------------------------------===//
+// Training
+//===----------------------------------------------------------------------===//
+
+void RankRun::train() {
+  const Options &options = job.options;
+  std::int64_t samples = job.training.samples, batch = program.globalBatch;
+  StepPlan plan = planSteps(options, samples, batch);
+  if (talks() && samples % batch != 0)
+    std::printf("each epoch leaves out %lld of %lld samples, which do not fill "
+                "a batch\n",
+                static_cast<long long>(samples % batch),
+                static_cast<long long>(samples));
+  // The order is asked for batch after batch: one epoch's is kept at a time.
+  auto order = std::make_shared<std::pair<std::int64_t, SampleOrder>>(
+      0, SampleOrder(options.seed, 0, samples, options.shuffle));
+  Loader loader(
+      program, job.training, world.rank, plan.all, [=](std::int64_t step) {
+        std::int64_t epoch = step / plan.perEpoch;
+        if (order->first != epoch)
+          *order = {epoch,
+                    SampleOrder(options.seed, epoch, samples, options.shuffle)};
+        std::int64_t place = step % plan.perEpoch * batch;
+        std::vector<std::int64_t> ids(batch);
+        for (std::int64_t i = 0; i < batch; ++i)
+          ids[i] = order->second.at(place + i);
+        return ids;
+      });
+  ProgressLine progress(!talks(), batch, plan.epochs, plan.perEpoch, plan.all);
+  world.barrier();
+  parts.traffic.restart();
+  double waitedBefore = compute->waitedSeconds() + waited;
+  Clock::time_point start = Clock::now();
+  std::int64_t step = 0;
+  while (step < plan.all && !signal) {
+    Clock::time_point stepStart = Clock::now();
+    ++step;
+    oneStep(step, plan, loader.next());
+    float loss = lossOfStep();
+    if (step == 1 && !options.dumpStep.empty()) {
+      std::vector<const Tensor *> gradients;
+      for (const Tensor &gradient : program.gradients)
+        gradients.push_back(&gradient);
+      saveTensors(program, gradients, "grad:", options.dumpStep, world, *device,
+                  arena.data());
+    }
+    News news = exchange({SignalWatch::pending(), !std::isfinite(loss)});
+    signal = static_cast<int>(news.signal);
+    if (first())
+      metrics->step(step, (step - 1) / plan.perEpoch + 1, loss, options.lr,
+                    secondsSince(start),
+                    double(batch) / secondsSince(stepStart));
+    if (news.lossIsBad) {
+      progress.finish();
+      char text[160];
+      std::snprintf(text, sizeof(text),
+                    "the loss is %g at step %lld (epoch %lld), expected a "
+                    "finite number; try a smaller --lr (now %g)",
+                    double(loss), static_cast<long long>(step),
+                    static_cast<long long>((step - 1) / plan.perEpoch + 1),
+                    options.lr);
+      throw AgreedError(text);
+    }
+    progress.step(step, loss, secondsSince(start));
+  }
+  double seconds = secondsSince(start);
+  stepsDone = step;
+  progress.finish();
+  if (signal && talks())
+    std::printf("stopped by signal %d after step %lld\n", signal,
+                static_cast<long long>(step));
+  reportTraining(step, seconds,
+                 compute->waitedSeconds() + waited - waitedBefore +
+                     loader.waitedSeconds());
+}
+
+void RankRun::oneStep(std::int64_t step, const StepPlan & /*plan*/,
+                      const Batch &batch) {
+  takeInputs(batch);
+  rank.stepIndex = step;
+  emitted->step();
+  finishStreams();
+}
+
+float RankRun::lossOfStep() {
+  float loss = 0;
+  device->copyOut(&loss, arena.data() + program.loss.offsets[rank.rankClass],
+                  sizeof(loss));
+  return loss;
+}
+
+void RankRun::takeInputs(const Batch &batch) {
+  for (std::size_t i = 0; i < program.inputs.size(); ++i) {
+    const Tensor &tensor = program.inputs[i].tensor;
+    device->copyIn(arena.data() + tensor.offsets[rank.rankClass],
+                   batch.inputs[i].data(), batch.inputs[i].size());
+  }
+}
+
+void RankRun::finishStreams() {
+  compute->sync();
+  Clock::time_point start = Clock::now();
+  comm->sync();
+  waited += secondsSince(start);
+}
+
+RankRun::News RankRun::exchange(News news) {
+  Clock::time_point start = Clock::now();
+  std::int64_t values[] = {news.signal, news.lossIsBad};
+  world.maximum(values, 2);
+  waited += secondsSince(start);
+  return {values[0], values[1]};
+}
+
+void RankRun::reportTraining(std::int64_t steps, double seconds,
+                             double waitedSeconds) {
+  struct Figures {
+    double utilisation, peakRate, bytes;
+  };
+  Figures mine{seconds > 0 ? std::clamp(1 - waitedSeconds / seconds, 0.0, 1.0)
+                           : 0,
+               parts.traffic.peakRate(), double(parts.traffic.totalBytes())};
+  std::vector<std::vector<std::byte>> all = world.gather(&mine, sizeof(mine));
+  if (!first())
+    return;
+  Metrics::Closing closing;
+  closing.steps = steps;
+  closing.samples = steps * program.globalBatch;
+  closing.seconds = seconds;
+  closing.lowestUtilisation = 2;
+  for (int index = 0; index < world.size; ++index) {
+    Figures figures;
+    std::memcpy(&figures, all[index].data(), sizeof(figures));
+    closing.utilisation += figures.utilisation / world.size;
+    closing.bytesSent += figures.bytes;
+    closing.peakRate = std::max(closing.peakRate, figures.peakRate);
+    if (figures.utilisation < closing.lowestUtilisation) {
+      closing.lowestUtilisation = figures.utilisation;
+      closing.lowestRank = index;
+    }
+  }
+  metrics->closing(closing);
+  if (talks())
+    printClosing(closing, job.oneProcess);
+}
+
+//===----------------------------------------------------------------------===//
+// Evaluation and prediction
+//===----------------------------------------------------------------------===//
+
+void RankRun::forEvaluationBatches(
+    const std::function<void()> &issue,
+    const std::function<void(std::int64_t, std::int64_t)> &visit) {
+  std::int64_t samples = job.evaluation.samples, batch = program.globalBatch;
+  std::int64_t batches = (samples + batch - 1) / batch;
+  // The last batch is filled up with samples from the beginning.
+  Loader loader(program, job.evaluation, world.rank, batches,
+                [=](std::int64_t index) {
+                  std::vector<std::int64_t> ids(batch);
+                  for (std::int64_t i = 0; i < batch; ++i)
+                    ids[i] = (index * batch + i) % samples;
+                  return ids;
+                });
+  for (std::int64_t index = 0; index < batches && !signal; ++index) {
+    takeInputs(loader.next());
+    issue();
+    finishStreams();
+    visit(index, std::min(batch, samples - index * batch));
+    signal = static_cast<int>(exchange({SignalWatch::pending(), 0}).signal);
+  }
+}
+
+std::vector<float> RankRun::tileValues(const Tensor &tensor) {
+  std::vector<float> values(tileOf(program, tensor, world.rank).elements());
+  device->copyOut(values.data(), arena.data() + tensor.offsets[rank.rankClass],
+                  values.size() * sizeof(float));
+  return values;
+}
+
+void RankRun::evaluate() {
+  // Sums over the samples that count: losses, hits, positions.
+  double sums[3] = {0, 0, 0};
+  auto add = [&](const Tensor &tensor, std::int64_t counting, double &sum,
+                 double *positions) {
+    if (!ownsTile(program, tensor, world.rank))
+      return;
+    Tile tile = tileOf(program, tensor, world.rank);
+    std::vector<float> values = tileValues(tensor);
+    if (values.empty())
+      return;
+    std::int64_t perSample = tile.elements() / tile.size[0];
+    std::int64_t rows =
+        std::clamp<std::int64_t>(counting - tile.start[0], 0, tile.size[0]);
+    for (std::int64_t i = 0; i < rows * perSample; ++i)
+      sum += values[i];
+    if (positions)
+      *positions += double(rows * perSample);
+  };
+  forEvaluationBatches([&] { emitted->eval(); },
+                       [&](std::int64_t, std::int64_t counting) {
+                         add(*program.evalLoss, counting, sums[0], &sums[2]);
+                         if (program.evalCorrect)
+                           add(*program.evalCorrect, counting, sums[1],
+                               nullptr);
+                       });
+  if (signal)
+    return;
+  world.sum(sums, 3);
+  if (!first())
+    return;
+  double loss = sums[0] / sums[2], accuracy = sums[1] / sums[2];
+  metrics->evaluation(stepsDone, loss, accuracy,
+                      program.evalCorrect.has_value(), job.evaluation.samples);
+  if (!talks())
+    return;
+  std::printf("evaluation          loss %.6g", loss);
+  if (program.evalCorrect)
+    std::printf(", accuracy %.2f %%", 100 * accuracy);
+  std::printf(" on %lld samples of %s\n",
+              static_cast<long long>(job.evaluation.samples),
+              job.evaluation.name.c_str());
+  std::fflush(stdout);
+}
+
+void RankRun::predict() {
+  const std::string &target = job.options.predict;
+  std::vector<std::unique_ptr<NpyWriter>> writers;
+  if (first()) {
+    bool oneFile =
+        target.size() > 4 && target.compare(target.size() - 4, 4, ".npy") == 0;
+    if (!oneFile)
+      makeFolder(target);
+    for (const Tensor &tensor : program.predictions) {
+      Dims dims = tensor.dims;
+      dims[0] = job.evaluation.samples;
+      writers.push_back(std::make_unique<NpyWriter>(
+          oneFile ? target : joinPath(target, fileNameOf(tensor.name) + ".npy"),
+          tensor.type, dims));
+    }
+  }
+  forEvaluationBatches(
+      [&] { emitted->predict(); },
+      [&](std::int64_t, std::int64_t counting) {
+        for (std::size_t i = 0; i < program.predictions.size(); ++i) {
+          std::vector<std::byte> whole = gatherTensor(
+              program, program.predictions[i], world, *device, arena.data());
+          if (first())
+            writers[i]->append(whole.data(),
+                               whole.size() / program.globalBatch * counting);
+        }
+      });
+  if (signal || !first())
+    return;
+  for (auto &writer : writers)
+    writer->commit();
+  if (talks())
+    std::printf("predictions         %lld samples written to '%s'\n",
+                static_cast<long long>(job.evaluation.samples), target.c_str());
+}
+
+void RankRun::save() {
+  std::vector<const Tensor *> tensors;
+  for (const Variable &variable : program.variables)
+    if (variable.role == Role::parameter || variable.role == Role::state)
+      tensors.push_back(&variable.tensor);
+  std::string path = joinPath(job.options.save, "parameters.safetensors");
+  if (first())
+    makeFolder(job.options.save);
+  saveTensors(program, tensors, "", path, world, *device, arena.data());
+  if (talks())
+    std::printf("parameters          written to '%s'\n", path.c_str());
+}

@@ -1,0 +1,115 @@
+//===- RankRun.h - One rank's run of a program ------------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Training, evaluation, prediction and saving, as one rank does them; the
+// same code runs on all ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_CORE_RANKRUN_H
+#define PARTITA_CORE_RANKRUN_H
+
+#include "core/Loader.h"
+#include "core/Options.h"
+#include "core/RankParts.h"
+#include "core/Report.h"
+#include "core/Samples.h"
+#include "core/Variables.h"
+
+namespace partita {
+
+/// What all ranks of a process share; made before they start.
+struct Job {
+  const Program &program;
+  const Options &options;
+  const Backend &backend;
+  Failure &failure;
+  /// Threads per rank.
+  int threads = 1;
+  /// Whether the ranks are threads of this process.
+  bool oneProcess = true;
+  StartValues values;
+  /// Training data; empty when nothing is trained.
+  DataSet training;
+  /// What is evaluated and predicted on; empty when neither is asked for.
+  DataSet evaluation;
+};
+
+/// An error that all ranks meet at the same point, so that none has to be
+/// ended by another and the message is needed once.
+class AgreedError : public Error {
+public:
+  using Error::Error;
+};
+
+/// The number of steps that the options ask for.
+struct StepPlan {
+  std::int64_t perEpoch = 0;
+  std::int64_t all = 0;
+  std::int64_t epochs = 0;
+};
+StepPlan planSteps(const Options &options, std::int64_t samples,
+                   std::int64_t batch);
+
+/// Made and used on the rank's own thread.
+class RankRun {
+public:
+  RankRun(Job &job, World &world, int localRank);
+  ~RankRun();
+
+  /// Does everything the options ask for. Returns the signal that stopped it,
+  /// or 0. Throws on failure.
+  int run();
+
+private:
+  /// What the ranks tell each other at the border between two batches.
+  struct News {
+    std::int64_t signal = 0;
+    std::int64_t lossIsBad = 0;
+  };
+
+  bool first() const { return world.rank == 0; }
+  bool talks() const { return first() && !job.options.quiet; }
+  void greet() const;
+  void train();
+  void oneStep(std::int64_t step, const StepPlan &plan, const Batch &batch);
+  float lossOfStep();
+  void evaluate();
+  void predict();
+  void save();
+  /// Calls `visit(number of samples that count)` after `issue` for each batch
+  /// of the evaluation data; ends early after a signal.
+  void forEvaluationBatches(
+      const std::function<void()> &issue,
+      const std::function<void(std::int64_t, std::int64_t)> &visit);
+  void takeInputs(const Batch &batch);
+  void finishStreams();
+  News exchange(News news);
+  void reportTraining(std::int64_t steps, double seconds, double waited);
+  std::vector<float> tileValues(const Tensor &tensor);
+
+  Job &job;
+  const Program &program;
+  World &world;
+  std::unique_ptr<Device> device;
+  Memory arena;
+  std::unique_ptr<Stream> compute;
+  std::unique_ptr<Stream> comm;
+  Rank::Parts parts;
+  Rank rank;
+  std::unique_ptr<RankProgram> emitted;
+  std::unique_ptr<Metrics> metrics;
+  std::int64_t stepsDone = 0;
+  int signal = 0;
+  /// Seconds spent at borders and waiting for the comm stream.
+  double waited = 0;
+};
+
+} // namespace partita
+
+#endif // PARTITA_CORE_RANKRUN_H

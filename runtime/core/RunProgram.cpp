@@ -1,0 +1,270 @@
+//===- RunProgram.cpp - From the command line to the exit code --*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parses the options, opens the files, starts the ranks as threads or joins
+// the job of mpirun, and turns every failure into one sentence and an exit
+// code.
+//
+//===----------------------------------------------------------------------===//
+
+#include "core/RankRun.h"
+#include "core/Signals.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <new>
+#include <sched.h>
+#include <unistd.h>
+
+using namespace partita;
+
+namespace {
+
+/// What mpirun tells a process before MPI is initialised.
+struct Launch {
+  int size = 0; ///< 0: not started by a launcher.
+  int rank = 0;
+};
+
+Launch detectLaunch() {
+  static const char *const names[][2] = {
+      {"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK"},
+      {"PMI_SIZE", "PMI_RANK"},
+  };
+  for (const auto &pair : names) {
+    const char *size = std::getenv(pair[0]), *rank = std::getenv(pair[1]);
+    if (size && rank)
+      return {std::atoi(size), std::atoi(rank)};
+  }
+  return {};
+}
+
+/// Threads for each of `ranks` ranks on this machine. A process that was bound
+/// to some cores has these for itself.
+int threadsPerRank(int ranks) {
+  int all = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  cpu_set_t bound;
+  if (sched_getaffinity(0, sizeof(bound), &bound) == 0) {
+    int mine = CPU_COUNT(&bound);
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (mine > 0 && mine < online)
+      return mine;
+  }
+  return std::max(1, all / ranks);
+}
+
+class Run {
+public:
+  Run(const std::string &executable, const Program &program,
+      const Backend &backend, const Options &options)
+      : executable(executable), program(program), backend(backend),
+        options(options) {}
+
+  int asThreads();
+  int asProcess();
+
+private:
+  std::unique_ptr<Job> prepare(int ranksOnMachine, bool oneProcess);
+  /// Runs one rank; failures go to `failure`.
+  int runRank(Job &job, World &world, int localRank);
+  /// Exit code of a job that came to its end.
+  static int exitCodeOf(int signal) { return signal ? 128 + signal : 0; }
+  void print(int rank, const std::string &message) const;
+
+  const std::string &executable;
+  const Program &program;
+  const Backend &backend;
+  const Options &options;
+  Failure failure;
+};
+
+void Run::print(int rank, const std::string &message) const {
+  std::fflush(stdout);
+  std::string who = rank < 0 || program.ranks() == 1
+                        ? ""
+                        : "rank " + std::to_string(rank) + ": ";
+  std::fprintf(stderr, "%s: error: %s%s\n", executable.c_str(), who.c_str(),
+               message.c_str());
+}
+
+std::unique_ptr<Job> Run::prepare(int ranksOnMachine, bool oneProcess) {
+  auto job = std::unique_ptr<Job>(new Job{
+      program,
+      options,
+      backend,
+      failure,
+      options.threads ? options.threads : threadsPerRank(ranksOnMachine),
+      oneProcess,
+      StartValues(program, options.weights),
+      {},
+      {}});
+  auto open = [&](const std::string &folder, bool withLabels) {
+    return folder.empty() ? makeSynthetic(program, options.seed)
+                          : openFolder(program, folder, withLabels);
+  };
+  if (options.trains()) {
+    job->training = open(options.data, /*withLabels=*/true);
+    StepPlan plan =
+        planSteps(options, job->training.samples, program.globalBatch);
+    bool asksForSteps =
+        options.steps.value_or(1) > 0 && options.epochs.value_or(1) > 0;
+    if (plan.perEpoch == 0 && asksForSteps)
+      throw Error(job->training.name + " has " +
+                  std::to_string(job->training.samples) +
+                  " samples, expected at least one batch of " +
+                  std::to_string(program.globalBatch) +
+                  "; add samples or compile with a smaller --batch");
+  }
+  if (options.eval || !options.predict.empty()) {
+    job->evaluation =
+        open(options.evalData.empty() ? options.data : options.evalData,
+             /*withLabels=*/options.eval);
+    if (job->evaluation.samples == 0)
+      throw Error(job->evaluation.name + " has no samples to evaluate");
+  }
+  bool oneFile =
+      options.predict.size() > 4 &&
+      options.predict.compare(options.predict.size() - 4, 4, ".npy") == 0;
+  if (oneFile && program.predictions.size() > 1)
+    throw Error("--predict: found the file '" + options.predict +
+                "', expected a folder for the " +
+                std::to_string(program.predictions.size()) +
+                " outputs of this model");
+  return job;
+}
+
+int Run::runRank(Job &job, World &world, int localRank) {
+  try {
+    RankRun run(job, world, localRank);
+    return run.run();
+  } catch (const JobEnded &) {
+    // The rank that failed has told `failure`.
+  } catch (const AgreedError &error) {
+    failure.raise(-1, error.what());
+  } catch (const std::bad_alloc &) {
+    failure.raise(world.rank, "no memory left on the host; compile for more "
+                              "ranks or for a smaller batch");
+  } catch (const std::exception &error) {
+    failure.raise(world.rank, error.what());
+  }
+  return 0;
+}
+
+int Run::asThreads() {
+  int ranks = program.ranks();
+  std::unique_ptr<Job> job;
+  try {
+    job = prepare(ranks, /*oneProcess=*/true);
+  } catch (const std::exception &error) {
+    print(-1, error.what());
+    return 1;
+  }
+  SignalWatch watch;
+  std::vector<std::unique_ptr<World>> worlds =
+      backend.makeThreadWorlds(ranks, failure);
+  std::vector<int> signals(ranks, 0);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      signals[rank] = runRank(*job, *worlds[rank], /*localRank=*/rank);
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  if (!failure.raised())
+    return exitCodeOf(signals[0]);
+  print(failure.rank(), failure.message());
+  return 1;
+}
+
+int Run::asProcess() {
+  std::unique_ptr<World> world;
+  std::unique_ptr<Job> job;
+  int signal = 0;
+  try {
+    world = backend.processes->join(failure);
+    std::string complaint;
+    if (world->size != program.ranks())
+      complaint = "mpirun started " + std::to_string(world->size) +
+                  " processes, expected " + std::to_string(program.ranks()) +
+                  ", which this program was compiled for; use mpirun -np " +
+                  std::to_string(program.ranks()) +
+                  " or compile it again with 'partita compile ... --ranks " +
+                  std::to_string(world->size) + "'";
+    else
+      try {
+        job = prepare(backend.processes->localSize(), /*oneProcess=*/false);
+      } catch (const std::exception &error) {
+        complaint = error.what();
+      }
+    // The first rank that cannot start says why, and all end in good order.
+    std::int64_t order = complaint.empty() ? 0 : world->size - world->rank;
+    std::int64_t first = order;
+    world->maximum(&first, 1);
+    if (first > 0) {
+      if (order == first)
+        print(world->size == program.ranks() ? world->rank : -1, complaint);
+      world.reset();
+      backend.processes->leave();
+      return 1;
+    }
+    SignalWatch watch;
+    signal = runRank(*job, *world, backend.processes->localRank());
+  } catch (const std::exception &error) {
+    failure.raise(world ? world->rank : -1, error.what());
+  }
+  if (failure.raised()) {
+    bool agreed = failure.rank() < 0 && world;
+    if (!agreed || world->rank == 0)
+      print(failure.rank(), failure.message());
+    // The others may wait for this rank for ever.
+    if (!agreed)
+      backend.processes->abort(1);
+  }
+  job.reset();
+  world.reset();
+  backend.processes->leave();
+  return failure.raised() ? 1 : exitCodeOf(signal);
+}
+
+} // namespace
+
+int partita::runProgramOn(int argc, char **argv, const Program &program,
+                          const Backend &backend) {
+  std::string executable = argc > 0 ? argv[0] : program.name;
+  executable = executable.substr(executable.find_last_of('/') + 1);
+  Launch launch = detectLaunch();
+  bool speaks = launch.rank == 0;
+  Options options;
+  try {
+    options = parseOptions(argc, argv, program);
+    if (options.help) {
+      if (speaks)
+        std::fputs(helpText(program, argc > 0 ? argv[0] : "train").c_str(),
+                   stdout);
+      return 0;
+    }
+    checkTables(program);
+    if (launch.size > 1 && !backend.processes)
+      throw Error("this program was built without MPI and cannot run under "
+                  "mpirun; run it by itself, its ranks are threads then, or "
+                  "install MPI (Debian: libopenmpi-dev) and build it again");
+  } catch (const UsageError &error) {
+    if (speaks)
+      std::fprintf(stderr, "%s: error: %s\ntry %s --help\n", executable.c_str(),
+                   error.what(), executable.c_str());
+    return 2;
+  } catch (const std::exception &error) {
+    if (speaks)
+      std::fprintf(stderr, "%s: error: %s\n", executable.c_str(), error.what());
+    return 1;
+  }
+  Run run(executable, program, backend, options);
+  if (launch.size > 0 && backend.processes)
+    return run.asProcess();
+  return run.asThreads();
+}
