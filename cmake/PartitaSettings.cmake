@@ -10,7 +10,6 @@
 set(CMAKE_CXX_STANDARD 17)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
-set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/bin")
 set(CMAKE_ARCHIVE_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/lib")
@@ -29,6 +28,10 @@ if(PARTITA_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,\
 include_file_ctime;${PARTITA_CCACHE}")
 endif()
+
+# One setting for libraries and programs, so that they can share a precompiled
+# header.
+add_compile_options("$<$<COMPILE_LANGUAGE:C,CXX>:-fPIC>")
 
 set(PARTITA_WARNING_FLAGS -Wall -Wextra)
 if(PARTITA_WERROR)

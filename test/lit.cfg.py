@@ -13,8 +13,8 @@ config.suffixes = [".mlir", ".test"]
 config.excludes = ["Inputs", "unit", "conformance"]
 config.test_source_root = os.path.dirname(__file__)
 
-# A test that runs longer than this hangs.
-lit_config.maxIndividualTestTime = 300
+# Seconds; a test that runs longer than this hangs.
+lit_config.maxIndividualTestTime = 120
 
 # ---- The tools, found in this build first, then in LLVM's folder ----------
 
