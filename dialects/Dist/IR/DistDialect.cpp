@@ -233,6 +233,7 @@ ArrayRef<Attribute> SplitAttr::getAxesOf(StringRef name) const {
 
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SmallVector<ArrayAttr> dims;
+  SmallVector<int64_t> blocks;
   SmallVector<StringAttr> partial, varying;
   StringAttr kind = StringAttr::get(parser.getContext(), "");
   auto parseDim = [&]() -> ParseResult {
@@ -240,6 +241,9 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
     if (failed(axes))
       return failure();
     dims.push_back(*axes);
+    blocks.push_back(1);
+    if (succeeded(parser.parseOptionalKeyword("by")))
+      return parser.parseInteger(blocks.back());
     return success();
   };
   if (parser.parseLess() ||
@@ -259,15 +263,18 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<LayoutAttr>(parser.getContext(), dims, kind, partial,
-                                       varying);
+  return parser.getChecked<LayoutAttr>(parser.getContext(), dims, blocks, kind,
+                                       partial, varying);
 }
 
 void LayoutAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(getDims(), printer, [&](ArrayAttr axes) {
-    printAxes(printer, axes.getValue());
-  });
+  llvm::interleaveComma(llvm::zip(getDims(), getBlocks()), printer,
+                        [&](auto dim) {
+                          printAxes(printer, std::get<0>(dim).getValue());
+                          if (std::get<1>(dim) != 1)
+                            printer << " by " << std::get<1>(dim);
+                        });
   printer << ']';
   if (isPartial()) {
     printer << ", partial ";
@@ -283,6 +290,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 }
 
 LogicalResult LayoutAttr::verify(Verifier emitError, ArrayRef<ArrayAttr> dims,
+                                 ArrayRef<int64_t> blocks,
                                  StringAttr partialKind,
                                  ArrayRef<StringAttr> partial,
                                  ArrayRef<StringAttr> varying) {
@@ -303,12 +311,17 @@ LogicalResult LayoutAttr::verify(Verifier emitError, ArrayRef<ArrayAttr> dims,
                        << partial.size()
                        << " axes; expected sum, max, min or prod and at least "
                           "one axis, or neither";
+  // C3
+  if (blocks.size() != dims.size() ||
+      llvm::any_of(blocks, [](int64_t block) { return block < 1; }))
+    return emitError() << "layout needs a positive block size per dimension";
   return success();
 }
 
 LayoutAttr LayoutAttr::getReplicated(MLIRContext *context, unsigned rank) {
   SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(context, {}));
-  return get(context, dims, StringAttr::get(context, ""), {}, {});
+  SmallVector<int64_t> blocks(rank, 1);
+  return get(context, dims, blocks, StringAttr::get(context, ""), {}, {});
 }
 
 bool LayoutAttr::isReplicated() const {

@@ -94,12 +94,17 @@ def Dist_LayoutAttr : Dist_Attr<"Layout", "layout"> {
         #dist.layout<[[data], []]>              rows split, columns whole
         #dist.layout<[[]], partial sum [data]>  a gradient before reduction
 
-    Sizes are balanced: the first `size mod parts` parts are one larger.
+    Parts are balanced in blocks of `by` elements (1 unless said): the first
+    `blocks mod parts` parts hold one block more.
+
+        #dist.layout<[[data] by 16, []]>        samples of 16 rows each
 
     Constraints: (C1) no axis is used twice; (C2) the partial kind is sum,
-    max, min or prod and given exactly when there are partial axes.
+    max, min or prod and given exactly when there are partial axes; (C3) one
+    positive block size per dimension.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims,
+                        ArrayRefParameter<"int64_t">:$blocks,
                         "::mlir::StringAttr":$partialKind,
                         ArrayRefParameter<"::mlir::StringAttr">:$partial,
                         ArrayRefParameter<"::mlir::StringAttr">:$varying);
@@ -108,6 +113,8 @@ def Dist_LayoutAttr : Dist_Attr<"Layout", "layout"> {
     static LayoutAttr getReplicated(::mlir::MLIRContext *context,
                                     unsigned rank);
     bool isReplicated() const;
+    /// Whether dimension `dim` is split.
+    bool isSplit(unsigned dim) const { return !getDims()[dim].empty(); }
     bool isPartial() const { return !getPartial().empty(); }
     /// The axes of dimension `dim`.
     ::llvm::ArrayRef<::mlir::Attribute> getAxesOf(unsigned dim) const {

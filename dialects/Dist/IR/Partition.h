@@ -23,15 +23,16 @@
 
 namespace partita::dist {
 
-/// First element of part `part` of `parts`; part == parts gives `size`.
-int64_t partBegin(int64_t size, int64_t parts, int64_t part);
+/// First element of part `part` of `parts` when whole blocks of `block`
+/// elements are dealt out; part == parts gives `size`. `block` divides `size`.
+int64_t partBegin(int64_t size, int64_t parts, int64_t part, int64_t block = 1);
 
 /// The half-open range of part `part`.
 std::pair<int64_t, int64_t> partBounds(int64_t size, int64_t parts,
-                                       int64_t part);
+                                       int64_t part, int64_t block = 1);
 
 /// All begins and the end: parts + 1 numbers.
-std::vector<int64_t> partTable(int64_t size, int64_t parts);
+std::vector<int64_t> partTable(int64_t size, int64_t parts, int64_t block = 1);
 
 } // namespace partita::dist
 

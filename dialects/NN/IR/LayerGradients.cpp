@@ -129,6 +129,41 @@ LogicalResult AvgPoolGradOp::buildVjp(OpBuilder &b, ValueRange grad,
   return success();
 }
 
+LogicalResult NormalizeOp::buildVjp(OpBuilder &b, ValueRange dy,
+                                    ArrayRef<bool> wanted, Grads &grads) {
+  grads.append(getNumOperands(), Value());
+  if (!dy[0])
+    return success();
+  Type vector = getMean().getType();
+  auto sums = [&](bool local) {
+    return b.create<NormalizeSumsOp>(
+        getLoc(), vector, vector, dy[0], getX(), getMean(), getVariance(),
+        getAxisAttr(), getEpsAttr(), local ? b.getUnitAttr() : UnitAttr());
+  };
+  NormalizeSumsOp total = sums(/*local=*/false);
+  if (wanted[3])
+    grads[3] = total.getDgamma();
+  if (wanted[4])
+    grads[4] = total.getDbeta();
+  if (!wanted[0])
+    return success();
+  // Statistics of x itself depend on x; their part of the gradient is the
+  // `scale` terms. Gradients by mean and variance are therefore not given.
+  auto mean = getMean().getDefiningOp<ReduceOp>();
+  auto variance = getVariance().getDefiningOp<VarianceOp>();
+  bool ofBatch = mean && variance && mean.getX() == getX() &&
+                 variance.getX() == getX();
+  double scale = ofBatch ? mean.getScale().convertToDouble() : 0.0;
+  bool local = ofBatch && mean.getLocal();
+  NormalizeSumsOp own = local ? sums(/*local=*/true) : total;
+  grads[0] = b.create<NormalizeGradOp>(
+      getLoc(), getX().getType(), dy[0], getX(), getMean(), getVariance(),
+      getGamma(), own.getDbeta(), own.getDgamma(), getAxisAttr(),
+      getEpsAttr(), b.getF64FloatAttr(scale),
+      local ? b.getUnitAttr() : UnitAttr());
+  return success();
+}
+
 LogicalResult LrnOp::buildVjp(OpBuilder &b, ValueRange dy,
                               ArrayRef<bool> wanted, Grads &grads) {
   grads.push_back(Value());

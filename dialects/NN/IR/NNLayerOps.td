@@ -205,10 +205,14 @@ def NN_BatchNormOp : NN_TensorOp<"batch_norm", [PartitionableMethods,
 }
 
 def NN_NormalizeOp : NN_TensorOp<"normalize", [PartitionableMethods,
+    DifferentiableMethods,
     AllTypesMatch<["x", "y"]>,
     AllTypesMatch<["mean", "variance", "gamma", "beta"]>]> {
   let summary = "gamma * (x - mean) / sqrt(variance + eps) + beta by channel";
   let description = [{
+    The gradient tells batch statistics, computed from x itself by nn.reduce and
+    nn.variance, from constant ones.
+
     Constraints: (C1) axis is a dimension of x, and the four vectors are as
     long as it; (C2) eps is positive.
   }];

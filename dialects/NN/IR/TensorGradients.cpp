@@ -40,6 +40,18 @@ LogicalResult ReduceOp::buildVjp(OpBuilder &b, ValueRange dy,
   if (!dy[0] || !wanted[0] || !isa<FloatType>(type.getElementType()))
     return success();
   Location loc = getLoc();
+  // The gradient of a mean over everything is one number everywhere; kept as
+  // such, a loss takes it as its scale.
+  auto constant = dy[0].getDefiningOp<ConstantOp>();
+  if (constant && getKind() == ReduceKind::sum &&
+      constant.getValue().getNumElements() == 1) {
+    double value =
+        (*constant.getValue().value_begin<APFloat>()).convertToDouble() *
+        getScale().convertToDouble();
+    grads[0] = b.create<BroadcastOp>(
+        loc, type, scalarConstant(b, loc, type.getElementType(), value));
+    return success();
+  }
   Value wide = keepDims(b, loc, dy[0], type.getShape(), getAxes());
   switch (getKind()) {
   case ReduceKind::sum: {
