@@ -58,11 +58,13 @@ endfunction()
 # partita_add_unit_test(NAME source... [RUNTIME] [EXCEPTIONS]
 #                       [LINK library...] [TIMEOUT seconds])
 # A GoogleTest program whose cases are tests of ctest, named NAME.Suite.Case.
-# RUNTIME says that it tests the runtime and is compiled without MLIR.
+# RUNTIME says that it tests the runtime and is compiled without MLIR; the
+# others exist only in builds of the compiler.
 function(partita_add_unit_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "RUNTIME;EXCEPTIONS" "TIMEOUT"
     "LINK")
-  if(NOT TARGET GTest::gtest_main)
+  if(NOT TARGET GTest::gtest_main OR
+     NOT (arg_RUNTIME OR PARTITA_BUILD_COMPILER))
     return()
   endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
