@@ -24,6 +24,9 @@ struct AvgPoolState final : Kernel::State {
   AvgPoolState(const PoolSizes &sizes, bool countIncludePad)
       : window(sizes), countIncludePad(countIncludePad) {}
 
+  /// Bytes of one row of sums.
+  std::size_t lineBytes() const { return window.width.in * sizeof(float); }
+
   /// Cells of this span that the divisor counts.
   std::int64_t counted(const WindowAxis::Span &span) const {
     return countIncludePad ? span.padded : span.count;
@@ -42,9 +45,7 @@ static std::unique_ptr<Kernel::State>
 prepare(const char *kernel, const PoolSizes &sizes, bool countIncludePad) {
   checkPool(kernel, sizes);
   auto state = std::make_unique<AvgPoolState>(sizes, countIncludePad);
-  // A row of sums per thread.
-  state->workspace =
-      maxThreads() * cacheLines(state->window.width.in * sizeof(float));
+  state->workspace = ThreadSpace::total(state->lineBytes());
   return reserved(std::move(state));
 }
 
@@ -85,7 +86,7 @@ void AvgPool::operator()(Stream &stream, const float *x, float *y) const {
   stream.run("avg_pool", [&pool, x, y] {
     const Window &window = pool.window;
     std::int64_t width = window.width.in;
-    char *lines = static_cast<char *>(workspace(pool.workspace));
+    ThreadSpace lines(pool.lineBytes());
     auto plane = [&](const float *from, float *to, float *line) {
       forEachOutputRow(pool, [&](WindowAxis::Span d, WindowAxis::Span h,
                                  std::int64_t row, std::int64_t counted) {
@@ -103,11 +104,9 @@ void AvgPool::operator()(Stream &stream, const float *x, float *y) const {
     };
     parallelFor(window.planes, window.inCells,
                 [&](std::int64_t begin, std::int64_t end, int thread) {
-                  void *line =
-                      lines + thread * cacheLines(width * sizeof(float));
                   for (std::int64_t i = begin; i < end; ++i)
                     plane(x + i * window.inCells, y + i * window.outCells,
-                          static_cast<float *>(line));
+                          lines.of(thread));
                 });
   });
 }
@@ -120,7 +119,7 @@ void AvgPoolGrad::operator()(Stream &stream, const float *dy, float *dx) const {
   stream.run("avg_pool_grad", [&pool, dy, dx] {
     const Window &window = pool.window;
     std::int64_t width = window.width.in;
-    char *lines = static_cast<char *>(workspace(pool.workspace));
+    ThreadSpace lines(pool.lineBytes());
     auto plane = [&](const float *from, float *to, float *line) {
       std::fill(to, to + window.inCells, 0.0f);
       forEachOutputRow(pool, [&](WindowAxis::Span d, WindowAxis::Span h,
@@ -139,11 +138,9 @@ void AvgPoolGrad::operator()(Stream &stream, const float *dy, float *dx) const {
     };
     parallelFor(window.planes, window.inCells,
                 [&](std::int64_t begin, std::int64_t end, int thread) {
-                  void *line =
-                      lines + thread * cacheLines(width * sizeof(float));
                   for (std::int64_t i = begin; i < end; ++i)
                     plane(dy + i * window.outCells, dx + i * window.inCells,
-                          static_cast<float *>(line));
+                          lines.of(thread));
                 });
   });
 }

@@ -15,6 +15,7 @@
 #define PARTITA_KERNELS_CPU_KERNELSTATE_H
 
 #include "../Sizes.h"
+#include "Parallel.h"
 #include "partita/device.h"
 #include "partita/kernels.h"
 
@@ -41,6 +42,27 @@ void *workspace(std::size_t bytes);
 constexpr std::size_t cacheLines(std::size_t bytes) {
   return (bytes + 63) / 64 * 64;
 }
+
+/// A piece of workspace for each thread that `parallelFor` may use.
+class ThreadSpace {
+public:
+  explicit ThreadSpace(std::size_t bytesPerThread)
+      : bytes(cacheLines(bytesPerThread)),
+        data(static_cast<char *>(workspace(total(bytesPerThread)))) {}
+
+  /// Bytes of all pieces.
+  static std::size_t total(std::size_t bytesPerThread) {
+    return cacheLines(bytesPerThread) * maxThreads();
+  }
+
+  float *of(int thread) const {
+    return reinterpret_cast<float *>(data + thread * bytes);
+  }
+
+private:
+  std::size_t bytes;
+  char *data;
+};
 
 /// A state with its workspace reserved.
 template <typename T>

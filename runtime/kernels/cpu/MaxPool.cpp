@@ -26,6 +26,12 @@ namespace {
 struct MaxPoolState final : Kernel::State {
   explicit MaxPoolState(const PoolSizes &sizes) : window(sizes) {}
 
+  /// Bytes of the row maxima of one plane.
+  std::size_t lineBytes() const {
+    return window.depth.out * window.height.out * window.width.in *
+           sizeof(float);
+  }
+
   /// Outputs of a row whose windows lie inside x and are dense: no cuts.
   std::int64_t firstWhole = 0, endWhole = 0;
   Window window;
@@ -153,11 +159,7 @@ static void maxOfRows(const float *x, float *line, const Window &window,
 
 MaxPool::MaxPool(Device &, const PoolSizes &sizes)
     : Kernel(prepare("max_pool", sizes)) {
-  const Window &window = as<MaxPoolState>(state).window;
-  // The row maxima of one plane and thread.
-  state->workspace =
-      maxThreads() * cacheLines(window.depth.out * window.height.out *
-                                window.width.in * sizeof(float));
+  state->workspace = ThreadSpace::total(as<MaxPoolState>(state).lineBytes());
   workspace(state->workspace);
 }
 
@@ -167,8 +169,7 @@ void MaxPool::operator()(Stream &stream, const float *x, float *y) const {
     const Window &window = pool.window;
     std::int64_t rows = window.depth.out * window.height.out;
     std::int64_t width = window.width.in;
-    std::int64_t apart = cacheLines(rows * width * sizeof(float)) / 4;
-    float *lines = static_cast<float *>(workspace(pool.workspace));
+    ThreadSpace lines(pool.lineBytes());
     // Windows that tile the rows make one long row of a plane.
     bool tiles = pool.endWhole - pool.firstWhole == window.width.out &&
                  window.width.padLow == 0 &&
@@ -176,7 +177,7 @@ void MaxPool::operator()(Stream &stream, const float *x, float *y) const {
     parallelFor(
         window.planes, window.inCells,
         [&](std::int64_t begin, std::int64_t end, int thread) {
-          float *line = lines + thread * apart;
+          float *line = lines.of(thread);
           for (std::int64_t plane = begin; plane < end; ++plane) {
             const float *from = x + plane * window.inCells;
             float *to = y + plane * window.outCells;

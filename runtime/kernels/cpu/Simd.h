@@ -1,4 +1,4 @@
-//===- Simd.h - Vectors that every compiler has -----------------*- C++ -*-===//
+//===- Simd.h - Arithmetic inside vector loops ------------------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.
@@ -6,57 +6,74 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Sixteen floats at a time in the compilers' own vector types: the compiler
-// splits them for processors with narrower registers. And the functions of
-// one element that loops over them need in vectorisable form.
+// What loops over floats need in a form that compilers turn into vector code.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef PARTITA_KERNELS_CPU_SIMD_H
 #define PARTITA_KERNELS_CPU_SIMD_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 namespace partita::kernels {
 
-/// Elements of a vector.
-constexpr std::int64_t kLanes = 16;
-
-/// `Vector` may lie anywhere and alias floats, as the tensors do.
-typedef float Vector __attribute__((vector_size(64), aligned(4), may_alias));
-
-/// Sums as exact as doubles, at the speed of floats: values are added up in
-/// float over short runs, which are then added to a double.
+/// A sum as exact as one of doubles at nearly the speed of floats: the lanes
+/// add a few floats each before they are added to a double.
 class LongSum {
 public:
   /// Adds value(i) for i in [0, count).
   template <typename Value> void add(std::int64_t count, const Value &value) {
-    constexpr std::int64_t run = 512;
-    for (std::int64_t begin = 0; begin < count; begin += run) {
-      std::int64_t length = count - begin < run ? count - begin : run;
-      float lanes[kWidth] = {};
-      std::int64_t whole = length / kWidth * kWidth;
-      for (std::int64_t i = 0; i < whole; i += kWidth) {
+    std::int64_t i = 0;
+    while (i + kWidth <= count) {
+      std::int64_t rounds = std::min(kRounds - pending, (count - i) / kWidth);
+      float local[kWidth];
+      for (std::int64_t lane = 0; lane < kWidth; ++lane)
+        local[lane] = lanes[lane];
+      for (std::int64_t round = 0; round < rounds; ++round, i += kWidth) {
 #pragma omp simd
         for (std::int64_t lane = 0; lane < kWidth; ++lane)
-          lanes[lane] += value(begin + i + lane);
+          local[lane] += value(i + lane);
       }
-      double tail = 0.0;
-      for (std::int64_t i = whole; i < length; ++i)
-        tail += value(begin + i);
-      double sums = 0.0;
-#pragma omp simd reduction(+ : sums)
       for (std::int64_t lane = 0; lane < kWidth; ++lane)
-        sums += lanes[lane];
-      total += sums + tail;
+        lanes[lane] = local[lane];
+      advance(rounds);
     }
+    if (i == count)
+      return;
+#pragma omp simd
+    for (std::int64_t lane = 0; lane < count - i; ++lane)
+      lanes[lane] += value(i + lane);
+    advance(1);
   }
 
-  double total = 0.0;
+  double total() {
+    advance(kRounds);
+    return sum;
+  }
 
 private:
   static constexpr std::int64_t kWidth = 32;
+  static constexpr std::int64_t kRounds = 16;
+
+  void advance(std::int64_t rounds) {
+    pending += rounds;
+    if (pending < kRounds)
+      return;
+    double added = 0.0;
+#pragma omp simd reduction(+ : added)
+    for (std::int64_t lane = 0; lane < kWidth; ++lane)
+      added += lanes[lane];
+    sum += added;
+    for (float &lane : lanes)
+      lane = 0.0f;
+    pending = 0;
+  }
+
+  float lanes[kWidth] = {};
+  std::int64_t pending = 0;
+  double sum = 0.0;
 };
 
 /// e^x to 2 units in the last place: 0 below -104, infinity above 89; NaN stays
