@@ -130,7 +130,8 @@ void RankRun::train() {
           ids[i] = order->second.at(place + i);
         return ids;
       });
-  ProgressLine progress(!talks(), batch, plan.epochs, plan.perEpoch, plan.all);
+  ProgressLine progress(!talks(), /*rewrites=*/job.oneProcess, batch,
+                        plan.epochs, plan.perEpoch, plan.all);
   world.barrier();
   parts.traffic.restart();
   double waitedBefore = compute->waitedSeconds() + waited;
@@ -139,7 +140,10 @@ void RankRun::train() {
   while (step < plan.all && !signal) {
     Clock::time_point stepStart = Clock::now();
     ++step;
-    oneStep(step, plan, loader.next());
+    takeInputs(loader.next());
+    rank.stepIndex = step;
+    emitted->step();
+    finishStreams();
     float loss = lossOfStep();
     if (step == 1 && !options.dumpStep.empty()) {
       std::vector<const Tensor *> gradients;
@@ -158,9 +162,10 @@ void RankRun::train() {
       progress.finish();
       char text[160];
       std::snprintf(text, sizeof(text),
-                    "the loss is %g at step %lld (epoch %lld), expected a "
+                    "the loss is %s at step %lld (epoch %lld), expected a "
                     "finite number; try a smaller --lr (now %g)",
-                    double(loss), static_cast<long long>(step),
+                    std::isnan(loss) ? "not a number" : "infinite",
+                    static_cast<long long>(step),
                     static_cast<long long>((step - 1) / plan.perEpoch + 1),
                     options.lr);
       throw AgreedError(text);
@@ -176,14 +181,6 @@ void RankRun::train() {
   reportTraining(step, seconds,
                  compute->waitedSeconds() + waited - waitedBefore +
                      loader.waitedSeconds());
-}
-
-void RankRun::oneStep(std::int64_t step, const StepPlan & /*plan*/,
-                      const Batch &batch) {
-  takeInputs(batch);
-  rank.stepIndex = step;
-  emitted->step();
-  finishStreams();
 }
 
 float RankRun::lossOfStep() {

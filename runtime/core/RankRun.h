@@ -77,7 +77,6 @@ private:
   bool talks() const { return first() && !job.options.quiet; }
   void greet() const;
   void train();
-  void oneStep(std::int64_t step, const StepPlan &plan, const Batch &batch);
   float lossOfStep();
   void evaluate();
   void predict();

@@ -102,9 +102,10 @@ static std::string durationOf(double seconds) {
   return text;
 }
 
-ProgressLine::ProgressLine(bool quiet, std::int64_t batch, std::int64_t epochs,
-                           std::int64_t stepsPerEpoch, std::int64_t allSteps)
-    : quiet(quiet), terminal(isatty(STDOUT_FILENO)), batch(batch),
+ProgressLine::ProgressLine(bool quiet, bool rewrites, std::int64_t batch,
+                           std::int64_t epochs, std::int64_t stepsPerEpoch,
+                           std::int64_t allSteps)
+    : quiet(quiet), terminal(rewrites && isatty(STDOUT_FILENO)), batch(batch),
       epochs(epochs), stepsPerEpoch(stepsPerEpoch), allSteps(allSteps),
       last(std::chrono::steady_clock::now()) {}
 

@@ -60,8 +60,11 @@ struct Metrics::Closing {
 /// The line that says how far training is.
 class ProgressLine {
 public:
-  ProgressLine(bool quiet, std::int64_t batch, std::int64_t epochs,
-               std::int64_t stepsPerEpoch, std::int64_t allSteps);
+  /// `rewrites` is set where standard output may be a terminal; mpirun gives
+  /// its processes one even when nobody looks at it.
+  ProgressLine(bool quiet, bool rewrites, std::int64_t batch,
+               std::int64_t epochs, std::int64_t stepsPerEpoch,
+               std::int64_t allSteps);
 
   /// Called after each step. On a terminal the line is rewritten in place a few
   /// times per second, elsewhere a new one is written every few seconds.

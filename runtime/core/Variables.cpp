@@ -31,6 +31,10 @@ StartValues::StartValues(const Program &program, const std::string &weights) {
   bool complete = true;
   for (const Variable &variable : program.variables)
     complete &= variable.fill || (chosen && chosen->find(variable.tensor.name));
+  if (!complete && !fileExists(ownWeightsPath()))
+    throw Error("the start values '" + ownWeightsPath() +
+                "' are missing, which the compiler wrote beside this program; "
+                "compile again or use --weights FILE");
   if (!complete)
     own = std::make_unique<Safetensors>(ownWeightsPath());
 

@@ -1,0 +1,339 @@
+//===- ChannelCases.cpp - What every channel must do ------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Implements ChannelCases.h. Values are functions of rank and place, so each
+// rank knows everybody's buffers; expected results are reduced in rank order.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChannelCases.h"
+
+#include "partita/philox.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+using namespace partita;
+
+namespace {
+
+constexpr std::int64_t kSizes[] = {0, 1, 7, 1000, 20000};
+constexpr Reduction kReductions[] = {Reduction::sum, Reduction::max,
+                                     Reduction::min, Reduction::prod};
+
+/// The value at a place of a rank's buffer: floats whose sum depends on the
+/// order of the summands, integers that overflow when multiplied.
+template <typename T> T valueAt(int rank, std::int64_t place) {
+  Random4 random = philox(7, 3, static_cast<std::uint64_t>(place), rank);
+  if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(random.word[0]) - (T(1) << 20);
+  else
+    return T(uniformOf(random.word[0]) - 0.5f) * T(1 << (random.word[1] % 12));
+}
+
+template <typename T> std::vector<T> bufferOf(int rank, std::int64_t count) {
+  std::vector<T> buffer(static_cast<std::size_t>(count));
+  for (std::int64_t i = 0; i < count; ++i)
+    buffer[i] = valueAt<T>(rank, i);
+  return buffer;
+}
+
+template <typename T> T combine(T a, T b, Reduction reduction) {
+  switch (reduction) {
+  case Reduction::max:
+    return std::max(a, b);
+  case Reduction::min:
+    return std::min(a, b);
+  default:
+    break;
+  }
+  bool isSum = reduction == Reduction::sum;
+  if constexpr (std::is_integral_v<T>) {
+    using U = std::make_unsigned_t<T>;
+    return T(isSum ? U(a) + U(b) : U(a) * U(b));
+  } else {
+    return isSum ? a + b : a * b;
+  }
+}
+
+/// What the ranks `members` reduce to at a place.
+template <typename T>
+T reducedAt(const std::vector<int> &members, std::int64_t place,
+            Reduction reduction) {
+  T result = valueAt<T>(members[0], place);
+  for (std::size_t i = 1; i < members.size(); ++i)
+    result = combine(result, valueAt<T>(members[i], place), reduction);
+  return result;
+}
+
+template <typename T>
+void expectSame(T found, T expected, const std::string &what) {
+  if (std::memcmp(&found, &expected, sizeof(T)) != 0)
+    throw Error(what + ": found " + std::to_string(found) + ", expected " +
+                std::to_string(expected));
+}
+
+std::vector<int> everybody(const World &world) {
+  std::vector<int> members(world.size);
+  for (int i = 0; i < world.size; ++i)
+    members[i] = i;
+  return members;
+}
+
+/// Calls test(T()) for each type that can be reduced.
+template <typename Test> void forTypes(Test test) {
+  test(float());
+  test(double());
+  test(std::int32_t());
+  test(std::int64_t());
+}
+
+/// Uneven parts, with empty ones among them.
+Counts unevenCounts(int size, std::int64_t scale) {
+  std::vector<std::int64_t> counts;
+  for (int i = 0; i < size; ++i)
+    counts.push_back(i % 3 == 1 ? 0 : scale * (i + 1));
+  return Counts(counts);
+}
+
+//===----------------------------------------------------------------------===//
+// The collectives, one by one
+//===----------------------------------------------------------------------===//
+
+void allReduce(ChannelRank &rank) {
+  std::vector<int> members = everybody(rank.world);
+  auto group = rank.world.communicator(members);
+  forTypes([&](auto zero) {
+    using T = decltype(zero);
+    for (Reduction reduction : kReductions)
+      for (std::int64_t size : kSizes) {
+        std::vector<T> buffer = bufferOf<T>(rank.world.rank, size);
+        group->allReduce(rank.comm, buffer.data(), size, reduction);
+        rank.comm.sync();
+        for (std::int64_t i = 0; i < size; ++i)
+          expectSame(buffer[i], reducedAt<T>(members, i, reduction),
+                     std::string("allReduce ") + nameOf(reduction) + " of " +
+                         std::to_string(size) + " " +
+                         nameOf(DTypeOf<T>::value) + " at " +
+                         std::to_string(i));
+      }
+  });
+}
+
+void allGather(ChannelRank &rank) {
+  auto group = rank.world.communicator(everybody(rank.world));
+  forTypes([&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t scale : {0, 1, 7, 1000}) {
+      Counts counts = unevenCounts(group->size(), scale);
+      std::vector<T> buffer(counts.total(), T(0));
+      for (std::int64_t i = 0; i < counts[group->rank()]; ++i)
+        buffer[counts.offset(group->rank()) + i] = valueAt<T>(group->rank(), i);
+      group->allGather(rank.comm, buffer.data(), counts);
+      rank.comm.sync();
+      for (int part = 0; part < group->size(); ++part)
+        for (std::int64_t i = 0; i < counts[part]; ++i)
+          expectSame(buffer[counts.offset(part) + i], valueAt<T>(part, i),
+                     "allGather part " + std::to_string(part));
+    }
+  });
+}
+
+void reduceScatter(ChannelRank &rank) {
+  std::vector<int> members = everybody(rank.world);
+  auto group = rank.world.communicator(members);
+  forTypes([&](auto zero) {
+    using T = decltype(zero);
+    for (Reduction reduction : kReductions)
+      for (std::int64_t scale : {0, 1, 7, 1000}) {
+        Counts counts = unevenCounts(group->size(), scale);
+        std::vector<T> buffer = bufferOf<T>(rank.world.rank, counts.total());
+        group->reduceScatter(rank.comm, buffer.data(), counts, reduction);
+        rank.comm.sync();
+        std::int64_t start = counts.offset(group->rank());
+        for (std::int64_t i = start; i < start + counts[group->rank()]; ++i)
+          expectSame(buffer[i], reducedAt<T>(members, i, reduction),
+                     std::string("reduceScatter ") + nameOf(reduction));
+      }
+  });
+}
+
+void broadcast(ChannelRank &rank) {
+  auto group = rank.world.communicator(everybody(rank.world));
+  forTypes([&](auto zero) {
+    using T = decltype(zero);
+    for (int root = 0; root < group->size(); ++root)
+      for (std::int64_t size : kSizes) {
+        std::vector<T> buffer = bufferOf<T>(rank.world.rank, size);
+        group->broadcast(rank.comm, buffer.data(), size, root);
+        rank.comm.sync();
+        for (std::int64_t i = 0; i < size; ++i)
+          expectSame(buffer[i], valueAt<T>(root, i),
+                     "broadcast from " + std::to_string(root));
+      }
+  });
+}
+
+void notANumber(ChannelRank &rank) {
+  auto group = rank.world.communicator(everybody(rank.world));
+  for (Reduction reduction : kReductions) {
+    float value = rank.world.rank == rank.world.size - 1
+                      ? std::numeric_limits<float>::quiet_NaN()
+                      : 1.0f;
+    group->allReduce(rank.comm, &value, 1, reduction);
+    rank.comm.sync();
+    if (value == value)
+      throw Error(std::string(nameOf(reduction)) + " lost a NaN");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Groups and order
+//===----------------------------------------------------------------------===//
+
+/// The rows and the columns of a grid, summed at once.
+void gridGroups(ChannelRank &rank) {
+  int size = rank.world.size, columns = size % 2 == 0 ? 2 : 1;
+  std::vector<int> row, column;
+  for (int other = 0; other < size; ++other) {
+    if (other / columns == rank.world.rank / columns)
+      row.push_back(other);
+    if (other % columns == rank.world.rank % columns)
+      column.push_back(other);
+  }
+  auto rows = rank.world.communicator(row);
+  auto cols = rank.world.communicator(column);
+  constexpr std::int64_t kCount = 999;
+  for (int step = 0; step < 20; ++step) {
+    std::vector<float> a = bufferOf<float>(rank.world.rank, kCount), b = a;
+    rows->allReduce(rank.comm, a.data(), kCount, Reduction::sum);
+    cols->allReduce(rank.comm, b.data(), kCount, Reduction::sum);
+    rank.comm.sync();
+    for (std::int64_t i = 0; i < kCount; ++i) {
+      expectSame(a[i], reducedAt<float>(row, i, Reduction::sum), "row sum");
+      expectSame(b[i], reducedAt<float>(column, i, Reduction::sum),
+                 "column sum");
+    }
+  }
+}
+
+/// Many steps in flight, ordered by events only.
+void loopWithEvents(ChannelRank &rank) {
+  std::vector<int> members = everybody(rank.world);
+  auto group = rank.world.communicator(members);
+  Event ready(rank.compute.device), summed(rank.compute.device);
+  constexpr std::int64_t kCount = 600;
+  std::vector<std::int64_t> buffer(kCount, 0);
+  std::int64_t expected = 0;
+  for (std::int64_t step = 1; step <= 200; ++step) {
+    rank.compute.wait(summed);
+    rank.compute.run("add", [&buffer, &rank] {
+      for (std::int64_t &value : buffer)
+        value += rank.world.rank;
+    });
+    rank.compute.record(ready);
+    rank.comm.wait(ready);
+    group->allReduce(rank.comm, buffer.data(), kCount, Reduction::max);
+    rank.comm.record(summed);
+    expected += rank.world.size - 1;
+  }
+  rank.compute.wait(summed);
+  for (std::int64_t value : buffer)
+    expectSame(value, expected, "value after 200 steps");
+}
+
+/// Collectives on the compute stream come after those queued on comm.
+void bothStreams(ChannelRank &rank) {
+  std::vector<int> members = everybody(rank.world);
+  auto group = rank.world.communicator(members);
+  std::vector<double> a = bufferOf<double>(rank.world.rank, 5000), b = a;
+  for (int i = 0; i < 3; ++i)
+    group->allReduce(rank.comm, a.data(), 5000, Reduction::max);
+  group->allReduce(rank.compute, b.data(), 5000, Reduction::max);
+  rank.comm.sync();
+  for (std::int64_t i = 0; i < 5000; ++i) {
+    expectSame(a[i], reducedAt<double>(members, i, Reduction::max), "comm");
+    expectSame(b[i], reducedAt<double>(members, i, Reduction::max), "compute");
+  }
+}
+
+void trafficIsCounted(ChannelRank &rank) {
+  auto group = rank.world.communicator(everybody(rank.world));
+  Traffic traffic;
+  group->setTraffic(&traffic);
+  std::vector<float> buffer(100000, 1.0f);
+  group->allReduce(rank.comm, buffer.data(), 100000, Reduction::sum);
+  rank.comm.sync();
+  // A ring sends 2 (n - 1) / n of the buffer; chunks are rounded.
+  std::int64_t n = rank.world.size, expected = 2 * 400000 * (n - 1) / n;
+  std::int64_t found = traffic.totalBytes();
+  if (found < expected - 1000 || found > expected + 1000)
+    throw Error("counted " + std::to_string(found) + " bytes, expected about " +
+                std::to_string(expected));
+  if (n > 1 && !(traffic.peakRate() > 0))
+    throw Error("the peak rate is 0 after an all-reduce");
+}
+
+//===----------------------------------------------------------------------===//
+// What ranks tell each other about the job
+//===----------------------------------------------------------------------===//
+
+void worldCalls(ChannelRank &rank) {
+  World &world = rank.world;
+  for (int round = 0; round < 10; ++round) {
+    std::int64_t values[] = {world.rank, -world.rank, round};
+    world.maximum(values, 3);
+    expectSame<std::int64_t>(values[0], world.size - 1, "maximum");
+    expectSame<std::int64_t>(values[1], 0, "maximum of negatives");
+    expectSame<std::int64_t>(values[2], round, "maximum of equals");
+    double sums[] = {0.1 * world.rank, 1};
+    world.sum(sums, 2);
+    double expected = 0;
+    for (int other = 1; other < world.size; ++other)
+      expected += 0.1 * other;
+    expectSame(sums[0], expected, "sum");
+    expectSame<double>(sums[1], world.size, "sum of ones");
+    int root = round % world.size, value = world.rank;
+    world.broadcast(&value, sizeof(value), root);
+    expectSame(value, root, "broadcast");
+    std::vector<std::int32_t> mine(world.rank * 100, world.rank);
+    auto all = world.gather(mine.data(), mine.size() * 4);
+    if (world.rank != 0) {
+      if (!all.empty())
+        throw Error("gather gave something to a rank that is not 0");
+      continue;
+    }
+    for (int other = 0; other < world.size; ++other) {
+      expectSame<std::size_t>(all[other].size(), other * 400, "gather size");
+      for (std::size_t i = 0; i < all[other].size(); i += 4) {
+        std::int32_t found;
+        std::memcpy(&found, all[other].data() + i, 4);
+        expectSame<std::int32_t>(found, other, "gather");
+      }
+    }
+  }
+}
+
+} // namespace
+
+const std::vector<ChannelCase> &partita::channelCases() {
+  static const std::vector<ChannelCase> cases = {
+      {"allReduce", allReduce},
+      {"allGather", allGather},
+      {"reduceScatter", reduceScatter},
+      {"broadcast", broadcast},
+      {"notANumber", notANumber},
+      {"gridGroups", gridGroups},
+      {"loopWithEvents", loopWithEvents},
+      {"bothStreams", bothStreams},
+      {"trafficIsCounted", trafficIsCounted},
+      {"worldCalls", worldCalls},
+  };
+  return cases;
+}

@@ -1,0 +1,39 @@
+//===- ChannelCases.h - What every channel must do --------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The cases of the conformance suite of channels. Each runs on all ranks of a
+// world at once; it computes what should come out on its own and compares bit
+// by bit.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_TEST_CONFORMANCE_CHANNELCASES_H
+#define PARTITA_TEST_CONFORMANCE_CHANNELCASES_H
+
+#include "partita/backend.h"
+
+namespace partita {
+
+/// One rank of the world under test.
+struct ChannelRank {
+  World &world;
+  Stream &compute;
+  Stream &comm;
+};
+
+struct ChannelCase {
+  const char *name;
+  /// Throws `Error` naming what came out and what was expected.
+  void (*run)(ChannelRank &rank);
+};
+
+const std::vector<ChannelCase> &channelCases();
+
+} // namespace partita
+
+#endif // PARTITA_TEST_CONFORMANCE_CHANNELCASES_H

@@ -1,0 +1,120 @@
+//===- ThreadChannelTest.cpp - Conformance of the threads channel -*- C++
+//-*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM
+// Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the channel cases on 1 to 8 ranks that are threads, and what only this
+// channel can show: that a failure or a mismatch ends all ranks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ChannelCases.h"
+
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace partita;
+
+namespace {
+
+/// Calls body(rank) on each rank's own thread; returns the job's failure.
+void runRanks(int ranks, Failure &failure,
+              const std::function<void(ChannelRank &)> &body) {
+  auto worlds = makeThreadWorlds(ranks, failure);
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        auto device = makeCpuDevice(rank, rank, 1, failure);
+        auto compute = device->makeCompute();
+        auto comm = device->makeComm(*compute);
+        ChannelRank self{*worlds[rank], *compute, *comm};
+        body(self);
+        comm->sync();
+      } catch (const JobEnded &) {
+      } catch (const std::exception &error) {
+        failure.raise(rank, error.what());
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
+class ThreadChannel
+    : public testing::TestWithParam<std::tuple<ChannelCase, int>> {};
+
+TEST_P(ThreadChannel, Conforms) {
+  Failure failure;
+  auto [channelCase, ranks] = GetParam();
+  runRanks(ranks, failure, channelCase.run);
+  EXPECT_FALSE(failure.raised())
+      << "rank " << failure.rank() << ": " << failure.message();
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, ThreadChannel,
+    testing::Combine(testing::ValuesIn(channelCases()), testing::Range(1, 9)),
+    [](const testing::TestParamInfo<ThreadChannel::ParamType> &info) {
+      return std::string(std::get<0>(info.param).name) + "On" +
+             std::to_string(std::get<1>(info.param));
+    });
+
+TEST(ThreadChannelFailure, OneRankEndsAll) {
+  Failure failure;
+  runRanks(4, failure, [](ChannelRank &rank) {
+    auto group = rank.world.communicator({0, 1, 2, 3});
+    if (rank.world.rank == 2)
+      throw Error("out of luck");
+    float value = 1;
+    group->allReduce(rank.comm, &value, 1, Reduction::sum);
+    Event summed(rank.comm.device);
+    rank.comm.record(summed);
+    rank.compute.wait(summed);
+  });
+  EXPECT_EQ(failure.rank(), 2);
+  EXPECT_EQ(failure.message(), "out of luck");
+}
+
+TEST(ThreadChannelFailure, QueuedWorkEndsAll) {
+  Failure failure;
+  runRanks(3, failure, [](ChannelRank &rank) {
+    if (rank.world.rank == 1)
+      rank.comm.run("send halo", [] { throw Error("the link is down"); });
+    rank.comm.sync();
+    rank.world.barrier();
+  });
+  EXPECT_EQ(failure.rank(), 1);
+  EXPECT_EQ(failure.message(), "send halo: the link is down");
+}
+
+TEST(ThreadChannelFailure, UnequalCountsAreNamed) {
+  Failure failure;
+  runRanks(2, failure, [](ChannelRank &rank) {
+    auto group = rank.world.communicator({0, 1});
+    std::vector<float> buffer(10);
+    group->allReduce(rank.comm, buffer.data(), 8 + 2 * rank.world.rank,
+                     Reduction::sum);
+    rank.comm.sync();
+  });
+  EXPECT_EQ(failure.message(),
+            "allReduce: ranks 0 and 1 disagree on the next collective of their "
+            "group: found allReduce of 10 f32 (sum, root 0), expected "
+            "allReduce of 8 f32 (sum, root 0)");
+}
+
+TEST(ThreadChannelFailure, WrongNumberOfPartsIsRefused) {
+  Failure failure;
+  runRanks(2, failure, [](ChannelRank &rank) {
+    auto group = rank.world.communicator({0, 1});
+    float buffer[3] = {};
+    group->allGather(rank.comm, buffer, {1, 1, 1});
+  });
+  EXPECT_EQ(failure.message(),
+            "a collective was given 3 parts for a group of 2 ranks");
+}
+
+} // namespace
