@@ -20,6 +20,14 @@ Device::~Device() = default;
 
 Event::Event(Device &device) : impl(device.makeEvent()) {}
 
+void Stream::finish() noexcept {
+  try {
+    sync();
+  } catch (const std::exception &) {
+    // Who failed has been noted; here it only matters that the work is over.
+  }
+}
+
 void Stream::enqueue(const char *name, std::function<void()>) {
   throw Error(std::string("'") + name +
               "' was queued on a stream that has no queue");

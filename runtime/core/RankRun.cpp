@@ -68,6 +68,11 @@ RankRun::RankRun(Job &job, World &world, int localRank)
 
 RankRun::~RankRun() = default;
 
+void RankRun::stop() noexcept {
+  comm->finish();
+  compute->finish();
+}
+
 int RankRun::run() {
   if (first())
     metrics = std::make_unique<Metrics>(job.options.metrics);

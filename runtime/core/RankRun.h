@@ -66,6 +66,11 @@ public:
   /// or 0. Throws on failure.
   int run();
 
+  /// Returns when no queued work is left; to be called before the end of this
+  /// object. After a failure, `job.failure` must have been told: queued work
+  /// may wait for other ranks until then.
+  void stop() noexcept;
+
 private:
   /// What the ranks tell each other at the border between two batches.
   struct News {

@@ -72,6 +72,10 @@ private:
   std::unique_ptr<Job> prepare(int ranksOnMachine, bool oneProcess);
   /// Runs one rank; failures go to `failure`.
   int runRank(Job &job, World &world, int localRank);
+  void note(int rank, std::exception_ptr thrown);
+  /// Returns when no rank of this process works any more. Until then other
+  /// ranks may be reading this one's buffers.
+  void awaitOthers();
   /// Exit code of a job that came to its end.
   static int exitCodeOf(int signal) { return signal ? 128 + signal : 0; }
   void print(int rank, const std::string &message) const;
@@ -81,6 +85,10 @@ private:
   const Backend &backend;
   const Options &options;
   Failure failure;
+
+  std::mutex mutex;
+  std::condition_variable allStopped;
+  int running = 1;
 };
 
 void Run::print(int rank, const std::string &message) const {
@@ -138,21 +146,41 @@ std::unique_ptr<Job> Run::prepare(int ranksOnMachine, bool oneProcess) {
   return job;
 }
 
-int Run::runRank(Job &job, World &world, int localRank) {
+void Run::note(int rank, std::exception_ptr thrown) {
   try {
-    RankRun run(job, world, localRank);
-    return run.run();
+    std::rethrow_exception(thrown);
   } catch (const JobEnded &) {
     // The rank that failed has told `failure`.
   } catch (const AgreedError &error) {
     failure.raise(-1, error.what());
   } catch (const std::bad_alloc &) {
-    failure.raise(world.rank, "no memory left on the host; compile for more "
-                              "ranks or for a smaller batch");
+    failure.raise(rank, "no memory left on the host; compile for more ranks or "
+                        "for a smaller batch");
   } catch (const std::exception &error) {
-    failure.raise(world.rank, error.what());
+    failure.raise(rank, error.what());
   }
-  return 0;
+}
+
+int Run::runRank(Job &job, World &world, int localRank) {
+  std::unique_ptr<RankRun> run;
+  int signal = 0;
+  try {
+    run = std::make_unique<RankRun>(job, world, localRank);
+    signal = run->run();
+  } catch (...) {
+    note(world.rank, std::current_exception());
+  }
+  if (run)
+    run->stop();
+  awaitOthers();
+  return signal;
+}
+
+void Run::awaitOthers() {
+  std::unique_lock<std::mutex> lock(mutex);
+  --running;
+  allStopped.notify_all();
+  allStopped.wait(lock, [this] { return running == 0; });
 }
 
 int Run::asThreads() {
@@ -164,6 +192,7 @@ int Run::asThreads() {
     print(-1, error.what());
     return 1;
   }
+  running = ranks;
   SignalWatch watch;
   std::vector<std::unique_ptr<World>> worlds =
       backend.makeThreadWorlds(ranks, failure);

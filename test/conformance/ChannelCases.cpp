@@ -108,13 +108,13 @@ Counts unevenCounts(int size, std::int64_t scale) {
 
 void allReduce(ChannelRank &rank) {
   std::vector<int> members = everybody(rank.world);
-  auto group = rank.world.communicator(members);
+  Communicator &group = rank.group(members);
   forTypes([&](auto zero) {
     using T = decltype(zero);
     for (Reduction reduction : kReductions)
       for (std::int64_t size : kSizes) {
         std::vector<T> buffer = bufferOf<T>(rank.world.rank, size);
-        group->allReduce(rank.comm, buffer.data(), size, reduction);
+        group.allReduce(rank.comm, buffer.data(), size, reduction);
         rank.comm.sync();
         for (std::int64_t i = 0; i < size; ++i)
           expectSame(buffer[i], reducedAt<T>(members, i, reduction),
@@ -127,17 +127,17 @@ void allReduce(ChannelRank &rank) {
 }
 
 void allGather(ChannelRank &rank) {
-  auto group = rank.world.communicator(everybody(rank.world));
+  Communicator &group = rank.group(everybody(rank.world));
   forTypes([&](auto zero) {
     using T = decltype(zero);
     for (std::int64_t scale : {0, 1, 7, 1000}) {
-      Counts counts = unevenCounts(group->size(), scale);
+      Counts counts = unevenCounts(group.size(), scale);
       std::vector<T> buffer(counts.total(), T(0));
-      for (std::int64_t i = 0; i < counts[group->rank()]; ++i)
-        buffer[counts.offset(group->rank()) + i] = valueAt<T>(group->rank(), i);
-      group->allGather(rank.comm, buffer.data(), counts);
+      for (std::int64_t i = 0; i < counts[group.rank()]; ++i)
+        buffer[counts.offset(group.rank()) + i] = valueAt<T>(group.rank(), i);
+      group.allGather(rank.comm, buffer.data(), counts);
       rank.comm.sync();
-      for (int part = 0; part < group->size(); ++part)
+      for (int part = 0; part < group.size(); ++part)
         for (std::int64_t i = 0; i < counts[part]; ++i)
           expectSame(buffer[counts.offset(part) + i], valueAt<T>(part, i),
                      "allGather part " + std::to_string(part));
@@ -147,17 +147,17 @@ void allGather(ChannelRank &rank) {
 
 void reduceScatter(ChannelRank &rank) {
   std::vector<int> members = everybody(rank.world);
-  auto group = rank.world.communicator(members);
+  Communicator &group = rank.group(members);
   forTypes([&](auto zero) {
     using T = decltype(zero);
     for (Reduction reduction : kReductions)
       for (std::int64_t scale : {0, 1, 7, 1000}) {
-        Counts counts = unevenCounts(group->size(), scale);
+        Counts counts = unevenCounts(group.size(), scale);
         std::vector<T> buffer = bufferOf<T>(rank.world.rank, counts.total());
-        group->reduceScatter(rank.comm, buffer.data(), counts, reduction);
+        group.reduceScatter(rank.comm, buffer.data(), counts, reduction);
         rank.comm.sync();
-        std::int64_t start = counts.offset(group->rank());
-        for (std::int64_t i = start; i < start + counts[group->rank()]; ++i)
+        std::int64_t start = counts.offset(group.rank());
+        for (std::int64_t i = start; i < start + counts[group.rank()]; ++i)
           expectSame(buffer[i], reducedAt<T>(members, i, reduction),
                      std::string("reduceScatter ") + nameOf(reduction));
       }
@@ -165,13 +165,13 @@ void reduceScatter(ChannelRank &rank) {
 }
 
 void broadcast(ChannelRank &rank) {
-  auto group = rank.world.communicator(everybody(rank.world));
+  Communicator &group = rank.group(everybody(rank.world));
   forTypes([&](auto zero) {
     using T = decltype(zero);
-    for (int root = 0; root < group->size(); ++root)
+    for (int root = 0; root < group.size(); ++root)
       for (std::int64_t size : kSizes) {
         std::vector<T> buffer = bufferOf<T>(rank.world.rank, size);
-        group->broadcast(rank.comm, buffer.data(), size, root);
+        group.broadcast(rank.comm, buffer.data(), size, root);
         rank.comm.sync();
         for (std::int64_t i = 0; i < size; ++i)
           expectSame(buffer[i], valueAt<T>(root, i),
@@ -181,12 +181,12 @@ void broadcast(ChannelRank &rank) {
 }
 
 void notANumber(ChannelRank &rank) {
-  auto group = rank.world.communicator(everybody(rank.world));
+  Communicator &group = rank.group(everybody(rank.world));
   for (Reduction reduction : kReductions) {
     float value = rank.world.rank == rank.world.size - 1
                       ? std::numeric_limits<float>::quiet_NaN()
                       : 1.0f;
-    group->allReduce(rank.comm, &value, 1, reduction);
+    group.allReduce(rank.comm, &value, 1, reduction);
     rank.comm.sync();
     if (value == value)
       throw Error(std::string(nameOf(reduction)) + " lost a NaN");
@@ -207,13 +207,13 @@ void gridGroups(ChannelRank &rank) {
     if (other % columns == rank.world.rank % columns)
       column.push_back(other);
   }
-  auto rows = rank.world.communicator(row);
-  auto cols = rank.world.communicator(column);
+  Communicator &rows = rank.group(row);
+  Communicator &cols = rank.group(column);
   constexpr std::int64_t kCount = 999;
   for (int step = 0; step < 20; ++step) {
     std::vector<float> a = bufferOf<float>(rank.world.rank, kCount), b = a;
-    rows->allReduce(rank.comm, a.data(), kCount, Reduction::sum);
-    cols->allReduce(rank.comm, b.data(), kCount, Reduction::sum);
+    rows.allReduce(rank.comm, a.data(), kCount, Reduction::sum);
+    cols.allReduce(rank.comm, b.data(), kCount, Reduction::sum);
     rank.comm.sync();
     for (std::int64_t i = 0; i < kCount; ++i) {
       expectSame(a[i], reducedAt<float>(row, i, Reduction::sum), "row sum");
@@ -226,24 +226,23 @@ void gridGroups(ChannelRank &rank) {
 /// Many steps in flight, ordered by events only.
 void loopWithEvents(ChannelRank &rank) {
   std::vector<int> members = everybody(rank.world);
-  auto group = rank.world.communicator(members);
-  Event ready(rank.compute.device), summed(rank.compute.device);
+  Communicator &group = rank.group(members);
   constexpr std::int64_t kCount = 600;
   std::vector<std::int64_t> buffer(kCount, 0);
   std::int64_t expected = 0;
   for (std::int64_t step = 1; step <= 200; ++step) {
-    rank.compute.wait(summed);
+    rank.compute.wait(rank.summed);
     rank.compute.run("add", [&buffer, &rank] {
       for (std::int64_t &value : buffer)
         value += rank.world.rank;
     });
-    rank.compute.record(ready);
-    rank.comm.wait(ready);
-    group->allReduce(rank.comm, buffer.data(), kCount, Reduction::max);
-    rank.comm.record(summed);
+    rank.compute.record(rank.ready);
+    rank.comm.wait(rank.ready);
+    group.allReduce(rank.comm, buffer.data(), kCount, Reduction::max);
+    rank.comm.record(rank.summed);
     expected += rank.world.size - 1;
   }
-  rank.compute.wait(summed);
+  rank.compute.wait(rank.summed);
   for (std::int64_t value : buffer)
     expectSame(value, expected, "value after 200 steps");
 }
@@ -251,11 +250,11 @@ void loopWithEvents(ChannelRank &rank) {
 /// Collectives on the compute stream come after those queued on comm.
 void bothStreams(ChannelRank &rank) {
   std::vector<int> members = everybody(rank.world);
-  auto group = rank.world.communicator(members);
+  Communicator &group = rank.group(members);
   std::vector<double> a = bufferOf<double>(rank.world.rank, 5000), b = a;
   for (int i = 0; i < 3; ++i)
-    group->allReduce(rank.comm, a.data(), 5000, Reduction::max);
-  group->allReduce(rank.compute, b.data(), 5000, Reduction::max);
+    group.allReduce(rank.comm, a.data(), 5000, Reduction::max);
+  group.allReduce(rank.compute, b.data(), 5000, Reduction::max);
   rank.comm.sync();
   for (std::int64_t i = 0; i < 5000; ++i) {
     expectSame(a[i], reducedAt<double>(members, i, Reduction::max), "comm");
@@ -264,11 +263,11 @@ void bothStreams(ChannelRank &rank) {
 }
 
 void trafficIsCounted(ChannelRank &rank) {
-  auto group = rank.world.communicator(everybody(rank.world));
+  Communicator &group = rank.group(everybody(rank.world));
   Traffic traffic;
-  group->setTraffic(&traffic);
+  group.setTraffic(&traffic);
   std::vector<float> buffer(100000, 1.0f);
-  group->allReduce(rank.comm, buffer.data(), 100000, Reduction::sum);
+  group.allReduce(rank.comm, buffer.data(), 100000, Reduction::sum);
   rank.comm.sync();
   // A ring sends 2 (n - 1) / n of the buffer; chunks are rounded.
   std::int64_t n = rank.world.size, expected = 2 * 400000 * (n - 1) / n;

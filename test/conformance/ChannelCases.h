@@ -21,9 +21,24 @@ namespace partita {
 
 /// One rank of the world under test.
 struct ChannelRank {
+  ChannelRank(World &world, Stream &compute, Stream &comm)
+      : world(world), compute(compute), comm(comm) {}
+
+  /// A communicator that lives as long as the rank: queued work may use it when
+  /// the case has failed.
+  Communicator &group(const std::vector<int> &members) {
+    groups.push_back(world.communicator(members));
+    return *groups.back();
+  }
+
   World &world;
   Stream &compute;
   Stream &comm;
+  Event ready{compute.device};
+  Event summed{compute.device};
+
+private:
+  std::vector<std::unique_ptr<Communicator>> groups;
 };
 
 struct ChannelCase {

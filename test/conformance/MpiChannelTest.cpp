@@ -26,7 +26,7 @@ int main() {
     auto device = makeCpuDevice(world->rank, launcher.localRank(), 1, failure);
     auto compute = device->makeCompute();
     auto comm = device->makeComm(*compute);
-    ChannelRank self{*world, *compute, *comm};
+    ChannelRank self(*world, *compute, *comm);
     for (const ChannelCase &channelCase : channelCases()) {
       running = channelCase.name;
       channelCase.run(self);

@@ -28,17 +28,18 @@ void runRanks(int ranks, Failure &failure,
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
+      auto device = makeCpuDevice(rank, rank, 1, failure);
+      auto compute = device->makeCompute();
+      auto comm = device->makeComm(*compute);
+      ChannelRank self(*worlds[rank], *compute, *comm);
       try {
-        auto device = makeCpuDevice(rank, rank, 1, failure);
-        auto compute = device->makeCompute();
-        auto comm = device->makeComm(*compute);
-        ChannelRank self{*worlds[rank], *compute, *comm};
         body(self);
         comm->sync();
       } catch (const JobEnded &) {
       } catch (const std::exception &error) {
         failure.raise(rank, error.what());
       }
+      comm->finish();
     });
   for (std::thread &thread : threads)
     thread.join();
@@ -66,14 +67,13 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(ThreadChannelFailure, OneRankEndsAll) {
   Failure failure;
   runRanks(4, failure, [](ChannelRank &rank) {
-    auto group = rank.world.communicator({0, 1, 2, 3});
+    Communicator &group = rank.group({0, 1, 2, 3});
     if (rank.world.rank == 2)
       throw Error("out of luck");
     float value = 1;
-    group->allReduce(rank.comm, &value, 1, Reduction::sum);
-    Event summed(rank.comm.device);
-    rank.comm.record(summed);
-    rank.compute.wait(summed);
+    group.allReduce(rank.comm, &value, 1, Reduction::sum);
+    rank.comm.record(rank.summed);
+    rank.compute.wait(rank.summed);
   });
   EXPECT_EQ(failure.rank(), 2);
   EXPECT_EQ(failure.message(), "out of luck");
@@ -94,10 +94,10 @@ TEST(ThreadChannelFailure, QueuedWorkEndsAll) {
 TEST(ThreadChannelFailure, UnequalCountsAreNamed) {
   Failure failure;
   runRanks(2, failure, [](ChannelRank &rank) {
-    auto group = rank.world.communicator({0, 1});
+    Communicator &group = rank.group({0, 1});
     std::vector<float> buffer(10);
-    group->allReduce(rank.comm, buffer.data(), 8 + 2 * rank.world.rank,
-                     Reduction::sum);
+    group.allReduce(rank.comm, buffer.data(), 8 + 2 * rank.world.rank,
+                    Reduction::sum);
     rank.comm.sync();
   });
   EXPECT_EQ(failure.message(),
@@ -109,9 +109,9 @@ TEST(ThreadChannelFailure, UnequalCountsAreNamed) {
 TEST(ThreadChannelFailure, WrongNumberOfPartsIsRefused) {
   Failure failure;
   runRanks(2, failure, [](ChannelRank &rank) {
-    auto group = rank.world.communicator({0, 1});
+    Communicator &group = rank.group({0, 1});
     float buffer[3] = {};
-    group->allGather(rank.comm, buffer, {1, 1, 1});
+    group.allGather(rank.comm, buffer, {1, 1, 1});
   });
   EXPECT_EQ(failure.message(),
             "a collective was given 3 parts for a group of 2 ranks");

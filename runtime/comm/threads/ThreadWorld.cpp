@@ -106,12 +106,15 @@ private:
 void ThreadCommunicator::meet(const Call &call) {
   group->calls[rank()] = call;
   group->barrier.arriveAndWait();
+  // All ranks look at all calls, so that all stop before one of them reads a
+  // buffer that another gives up.
   const Call &first = group->calls[0];
-  if (!call.matches(first))
-    throw Error("ranks " + std::to_string(group->members[0]) + " and " +
-                std::to_string(group->members[rank()]) +
-                " disagree on the next collective of their group: found " +
-                call.text() + ", expected " + first.text());
+  for (int peer = 1; peer < size(); ++peer)
+    if (!group->calls[peer].matches(first))
+      throw Error("ranks " + std::to_string(group->members[0]) + " and " +
+                  std::to_string(group->members[peer]) +
+                  " disagree on the next collective of their group: found " +
+                  group->calls[peer].text() + ", expected " + first.text());
 }
 
 void ThreadCommunicator::doAllReduce(Stream &stream, void *data,

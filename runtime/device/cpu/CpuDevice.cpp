@@ -58,6 +58,11 @@ void Progress::await(std::uint64_t target, const Failure &failure) {
   }
 }
 
+void Progress::await(std::uint64_t target) {
+  std::unique_lock<std::mutex> lock(mutex);
+  moved.wait(lock, [&] { return value() >= target; });
+}
+
 static CpuEvent &stateOf(Event &event) {
   return static_cast<CpuEvent &>(event.state());
 }

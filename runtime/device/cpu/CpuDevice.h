@@ -35,6 +35,9 @@ public:
   /// Returns when value() >= target; throws `JobEnded` after a failure.
   void await(std::uint64_t target, const Failure &failure);
 
+  /// The same for targets that are reached after a failure, too.
+  void await(std::uint64_t target);
+
 private:
   std::atomic<std::uint64_t> count{0};
   std::mutex mutex;
@@ -79,6 +82,7 @@ public:
   void record(Event &event) override;
   void wait(Event &event) override;
   void sync() override;
+  void finish() noexcept override { done.await(issued); }
   void communicate(const char *name, std::function<void()> work) override {
     enqueue(name, std::move(work));
   }

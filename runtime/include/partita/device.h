@@ -78,6 +78,11 @@ public:
   /// work failed.
   virtual void sync() = 0;
 
+  /// Returns when no issued work will touch a buffer, an event or a communicator
+  /// any more: it is done or, after a failure, dropped. Called before these are
+  /// destroyed.
+  virtual void finish() noexcept;
+
   /// Does `work()` in the order of this stream. On a CPU's compute stream, and
   /// on a GPU, where `work` launches kernels on the native stream, `work` is
   /// called at once; on a CPU's comm stream it is copied and queued, so capture
