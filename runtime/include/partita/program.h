@@ -64,15 +64,15 @@ struct Split {
 /// A tensor in the arena: what it is as a whole, and where a rank's tile lies.
 struct Tensor {
   /// The ONNX name, as people know it.
-  std::string name;
+  std::string name = {};
   DType type = DType::f32;
   /// The sizes of the whole tensor, over all ranks.
-  Dims dims;
+  Dims dims = {};
   /// One entry per dimension; may be shorter, the rest is not cut.
-  std::vector<Split> splits;
+  std::vector<Split> splits = {};
   /// Byte offset of the tile in the arena, one entry per rank class; the tile
   /// is dense and row-major.
-  std::vector<std::int64_t> offsets;
+  std::vector<std::int64_t> offsets = {};
 };
 
 /// A model input or label. The first dimension counts samples.
