@@ -14,6 +14,7 @@
 
 #include "KernelState.h"
 #include "Parallel.h"
+#include "Simd.h"
 #include "Window.h"
 
 using namespace partita;
@@ -27,6 +28,13 @@ struct AvgPoolState final : Kernel::State {
   /// Bytes of one row of sums.
   std::size_t lineBytes() const { return window.width.in * sizeof(float); }
 
+  /// Whether there is one window, and it covers all of x.
+  bool isGlobal() const {
+    return window.outCells == 1 && covers(window.depth, window.depthSpans[0]) &&
+           covers(window.height, window.heightSpans[0]) &&
+           covers(window.width, window.widthSpans[0]);
+  }
+
   /// Cells of this span that the divisor counts.
   std::int64_t counted(const WindowAxis::Span &span) const {
     return countIncludePad ? span.padded : span.count;
@@ -38,6 +46,11 @@ struct AvgPoolState final : Kernel::State {
 
   Window window;
   bool countIncludePad;
+
+private:
+  static bool covers(const WindowAxis &axis, const WindowAxis::Span &span) {
+    return span.count == axis.in && (axis.dilation == 1 || axis.in == 1);
+  }
 };
 } // namespace
 
@@ -78,12 +91,49 @@ static void forEachOutputRow(const AvgPoolState &pool, const Visit &visit) {
       visit(d, h, window.width.out * row++, pool.counted(d) * pool.counted(h));
 }
 
+/// The divisor of a global window, as a factor.
+static float globalWeight(const AvgPoolState &pool) {
+  const Window &window = pool.window;
+  return pool.weight(pool.counted(window.depthSpans[0]) *
+                     pool.counted(window.heightSpans[0]) *
+                     pool.counted(window.widthSpans[0]));
+}
+
+static void globalAverage(const AvgPoolState &pool, const float *x, float *y) {
+  const Window &window = pool.window;
+  float weight = globalWeight(pool);
+  parallelFor(window.planes, window.inCells,
+              [&](std::int64_t begin, std::int64_t end, int) {
+                for (std::int64_t i = begin; i < end; ++i) {
+                  LongSum sum;
+                  sum.add(
+                      window.inCells, [](Vector v) { return v; },
+                      x + i * window.inCells);
+                  y[i] = static_cast<float>(sum.total()) * weight;
+                }
+              });
+}
+
+static void globalAverageGrad(const AvgPoolState &pool, const float *dy,
+                              float *dx) {
+  const Window &window = pool.window;
+  float weight = globalWeight(pool);
+  parallelFor(window.planes, window.inCells,
+              [&](std::int64_t begin, std::int64_t end, int) {
+                for (std::int64_t i = begin; i < end; ++i)
+                  std::fill_n(dx + i * window.inCells, window.inCells,
+                              dy[i] * weight);
+              });
+}
+
 AvgPool::AvgPool(Device &, const PoolSizes &sizes, bool countIncludePad)
     : Kernel(prepare("avg_pool", sizes, countIncludePad)) {}
 
 void AvgPool::operator()(Stream &stream, const float *x, float *y) const {
   const auto &pool = as<AvgPoolState>(state);
   stream.run("avg_pool", [&pool, x, y] {
+    if (pool.isGlobal())
+      return globalAverage(pool, x, y);
     const Window &window = pool.window;
     std::int64_t width = window.width.in;
     ThreadSpace lines(pool.lineBytes());
@@ -117,6 +167,8 @@ AvgPoolGrad::AvgPoolGrad(Device &, const PoolSizes &sizes, bool countIncludePad)
 void AvgPoolGrad::operator()(Stream &stream, const float *dy, float *dx) const {
   const auto &pool = as<AvgPoolState>(state);
   stream.run("avg_pool_grad", [&pool, dy, dx] {
+    if (pool.isGlobal())
+      return globalAverageGrad(pool, dy, dx);
     const Window &window = pool.window;
     std::int64_t width = window.width.in;
     ThreadSpace lines(pool.lineBytes());

@@ -104,35 +104,29 @@ OneDnnConv Problem::in(Layout layout) const {
           sizes.padLow,     sizes.padHigh, hasBias};
 }
 
-/// Whether the gradients are faster in the channels-last layout: oneDNN's own
-/// choice pads channels to blocks of 16 and, for some smaller numbers of them,
-/// falls back to code for older processors.
-static bool hasPartialBlock(std::int64_t channels) {
-  return channels % 16 != 0;
-}
-
 static bool isDepthwise(const ConvSizes &sizes) {
   return sizes.groups > 1 && sizes.groups == sizes.inChannels &&
          sizes.groups == sizes.outChannels;
 }
 
+/// oneDNN's own choice works on blocks of 16 channels; with fewer, most of the
+/// work would be on padding, and channels-last has none.
 static Layout inputGradLayout(const ConvSizes &sizes) {
-  if (isDepthwise(sizes))
+  std::int64_t channels = sizes.inChannels / sizes.groups;
+  if (isDepthwise(sizes) || channels >= 16)
     return Layout::chosen;
   // A plain matrix product and a scatter: with one channel there is nothing to
   // block.
-  if (sizes.inChannels == 1)
-    return Layout::plain;
-  return hasPartialBlock(sizes.inChannels / sizes.groups) ? Layout::channelsLast
-                                                          : Layout::chosen;
+  return channels == 1 ? Layout::plain : Layout::channelsLast;
 }
 
+/// For channels that are no multiple of 16, oneDNN's own choice is code for
+/// older processors, which is good for 8 of them only.
 static Layout filterGradLayout(const ConvSizes &sizes) {
-  if (isDepthwise(sizes))
-    return Layout::chosen;
   std::int64_t channels = sizes.inChannels / sizes.groups;
-  return hasPartialBlock(channels) && channels != 8 ? Layout::channelsLast
-                                                    : Layout::chosen;
+  if (isDepthwise(sizes) || channels % 16 == 0 || channels == 8)
+    return Layout::chosen;
+  return Layout::channelsLast;
 }
 
 /// Tries `make` for the layout and, where oneDNN has nothing for it, for its

@@ -15,6 +15,7 @@
 
 #include "KernelState.h"
 #include "Parallel.h"
+#include "Simd.h"
 #include "Window.h"
 
 #include <limits>
@@ -56,36 +57,22 @@ static std::unique_ptr<Kernel::State> prepare(const char *kernel,
   return state;
 }
 
-/// Whether `value` takes the place of the best so far: the first maximum stays,
-/// NaN wins.
-static inline bool isBetter(float value, float best) {
-  return (value > best) | (value != value);
-}
-
 //===----------------------------------------------------------------------===//
 // Forward
 //===----------------------------------------------------------------------===//
 
-/// to[i] = max(to[i], from[i]).
-static void maxInto(float *__restrict to, const float *__restrict from,
-                    std::int64_t count) {
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i)
-    to[i] = isBetter(from[i], to[i]) ? from[i] : to[i];
-}
-
-/// y[i] = maximum of line[i * stride ..] over the kernel.
+/// y[i] = maximum of line[i * kStride ..] over the kernel.
 template <int kStride, int kKernel>
-static void slide(const float *__restrict line, float *__restrict y,
-                  std::int64_t count) {
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) {
-    float best = line[i * kStride];
+static void slide(const float *line, float *y, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    std::int64_t rest = std::min(kLanes, count - i);
+    const float *from = line + i * kStride;
+    Vector best = loadStrided<kStride>(from, rest);
     for (int k = 1; k < kKernel; ++k) {
-      float value = line[i * kStride + k];
+      Vector value = loadStrided<kStride>(from + k, rest);
       best = isBetter(value, best) ? value : best;
     }
-    y[i] = best;
+    store(y + i, best, rest);
   }
 }
 
@@ -140,21 +127,23 @@ static void maxOfRows(const float *x, float *line, const Window &window,
                       std::int64_t d, std::int64_t h) {
   WindowAxis::Span ds = window.depthSpans[d], hs = window.heightSpans[h];
   std::int64_t width = window.width.in;
-  bool first = true;
-  for (std::int64_t i = 0; i < ds.count; ++i)
-    for (std::int64_t j = 0; j < hs.count; ++j) {
-      const float *row =
-          x + ((ds.first + i * window.depth.dilation) * window.height.in +
-               hs.first + j * window.height.dilation) *
-                  width;
-      if (first)
-        std::copy(row, row + width, line);
-      else
-        maxInto(line, row, width);
-      first = false;
-    }
-  if (first)
+  if (ds.count <= 0 || hs.count <= 0) {
     std::fill(line, line + width, -std::numeric_limits<float>::infinity());
+    return;
+  }
+  const float *first = x + (ds.first * window.height.in + hs.first) * width;
+  std::int64_t nextPlane = window.depth.dilation * window.height.in * width;
+  std::int64_t nextRow = window.height.dilation * width;
+  for (std::int64_t column = 0; column < width; column += kLanes) {
+    std::int64_t rest = std::min(kLanes, width - column);
+    Vector best = load(first + column, rest);
+    for (std::int64_t i = 0; i < ds.count; ++i)
+      for (std::int64_t j = i == 0 ? 1 : 0; j < hs.count; ++j) {
+        Vector value = load(first + i * nextPlane + j * nextRow + column, rest);
+        best = isBetter(value, best) ? value : best;
+      }
+    store(line + column, best, rest);
+  }
 }
 
 MaxPool::MaxPool(Device &, const PoolSizes &sizes)
@@ -201,47 +190,58 @@ void MaxPool::operator()(Stream &stream, const float *x, float *y) const {
 
 /// Two rows of x and one of dy, windows of 2x2 that tile: every cell of dx is
 /// written once.
-static void tilePairGrad(const float *__restrict x, const float *__restrict dy,
-                         float *__restrict dx, std::int64_t width,
-                         std::int64_t count) {
-  const float *__restrict x1 = x + width;
-  float *__restrict dx1 = dx + width;
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) {
-    float best = x[2 * i], gradient = dy[i];
-    int place = 0;
-    float value = x[2 * i + 1];
-    place = isBetter(value, best) ? 1 : place;
-    best = isBetter(value, best) ? value : best;
-    value = x1[2 * i];
-    place = isBetter(value, best) ? 2 : place;
-    best = isBetter(value, best) ? value : best;
-    place = isBetter(x1[2 * i + 1], best) ? 3 : place;
-    dx[2 * i] = place == 0 ? gradient : 0.0f;
-    dx[2 * i + 1] = place == 1 ? gradient : 0.0f;
-    dx1[2 * i] = place == 2 ? gradient : 0.0f;
-    dx1[2 * i + 1] = place == 3 ? gradient : 0.0f;
+static void tilePairGrad(const float *x, const float *dy, float *dx,
+                         std::int64_t width, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += kLanes) {
+    std::int64_t rest = std::min(kLanes, count - i);
+    // Cells in the two halves of a row of 32.
+    std::int64_t low = std::min(kLanes, 2 * rest), high = 2 * rest - low;
+    Vector cells[4];
+    for (int row = 0; row < 2; ++row) {
+      const float *from = x + row * width + 2 * i;
+      Vector a = load(from, low), b = load(from + kLanes, high);
+      cells[2 * row] = evenLanes(a, b);
+      cells[2 * row + 1] = oddLanes(a, b);
+    }
+    Vector gradient = load(dy + i, rest), best = cells[0];
+    Mask better[4];
+    for (int k = 1; k < 4; ++k) {
+      better[k] = isBetter(cells[k], best);
+      best = better[k] ? cells[k] : best;
+    }
+    // A cell is the place if it was better and none after it.
+    Mask later = better[3] | better[2];
+    Vector zero = {};
+    cells[3] = better[3] ? gradient : zero;
+    cells[2] = better[2] & ~better[3] ? gradient : zero;
+    cells[1] = better[1] & ~later ? gradient : zero;
+    cells[0] = better[1] | later ? zero : gradient;
+    for (int row = 0; row < 2; ++row) {
+      float *to = dx + row * width + 2 * i;
+      store(to, zipLow(cells[2 * row], cells[2 * row + 1]), low);
+      store(to + kLanes, zipHigh(cells[2 * row], cells[2 * row + 1]), high);
+    }
   }
 }
 
 /// places[i] = offset from x of the first maximum of the kKernel x kKernel
-/// window at x + i * kStride.
+/// window at x + i * kStride, for `count` <= 16 windows.
 template <int kStride, int kKernel>
-static void findPlaces(const float *__restrict x, std::int64_t width,
-                       std::int32_t *__restrict places, std::int64_t count) {
-#pragma omp simd
-  for (std::int64_t i = 0; i < count; ++i) {
-    float best = x[i * kStride];
-    std::int32_t place = 0;
-    for (int h = 0; h < kKernel; ++h)
-      for (int w = 0; w < kKernel; ++w) {
-        float value = x[h * width + i * kStride + w];
-        std::int32_t here = h * static_cast<std::int32_t>(width) + w;
-        place = isBetter(value, best) ? here : place;
-        best = isBetter(value, best) ? value : best;
-      }
-    places[i] = place + static_cast<std::int32_t>(i) * kStride;
-  }
+static void findPlaces(const float *x, std::int64_t width, std::int32_t *places,
+                       std::int64_t count) {
+  Vector best = loadStrided<kStride>(x, count);
+  Mask place = {};
+  for (int h = 0; h < kKernel; ++h)
+    for (int w = h == 0 ? 1 : 0; w < kKernel; ++w) {
+      Vector value = loadStrided<kStride>(x + h * width + w, count);
+      Mask better = isBetter(value, best);
+      best = better ? value : best;
+      place =
+          better ? Mask{} + static_cast<std::int32_t>(h * width + w) : place;
+    }
+  const Mask index = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  place += index * kStride;
+  std::memcpy(places, &place, sizeof(place));
 }
 
 /// dx += dy of outputs [begin, end) of row (d, h), any window.
@@ -264,18 +264,14 @@ static void scatterAny(const float *x, const float *dy, float *dx,
             ws.first;
         for (std::int64_t k = 0; k < ws.count; ++k) {
           std::int64_t cell = row + k * window.width.dilation;
-          if (place >= 0 && !isBetter(x[cell], best))
-            continue;
-          place = cell;
-          best = x[cell];
+          bool better = place < 0 || isBetter(x[cell], best);
+          place = better ? cell : place;
+          best = better ? x[cell] : best;
         }
       }
     dx[place] += dy[w];
   }
 }
-
-/// Outputs whose places are found at a time.
-static constexpr std::int64_t kPlaces = 64;
 
 /// Adds the gradient of row (d, h) of the outputs: `find` takes the windows
 /// that nothing cuts, if there is one for this shape.
@@ -288,11 +284,11 @@ static void scatterRow(const float *x, const float *dy, float *dx,
   if (hs.count != window.height.kernel)
     return scatterAny(x, dy, dx, window, d, h, 0, window.width.out);
   scatterAny(x, dy, dx, window, d, h, 0, pool.firstWhole);
-  for (std::int64_t w = pool.firstWhole; w < pool.endWhole; w += kPlaces) {
-    std::int64_t count = std::min(kPlaces, pool.endWhole - w);
+  for (std::int64_t w = pool.firstWhole; w < pool.endWhole; w += kLanes) {
+    std::int64_t count = std::min(kLanes, pool.endWhole - w);
     std::int64_t origin =
         hs.first * window.width.in + window.widthSpans[w].first;
-    std::int32_t places[kPlaces];
+    std::int32_t places[kLanes];
     find(x + origin, window.width.in, places, count);
     for (std::int64_t i = 0; i < count; ++i)
       dx[origin + places[i]] += dy[w + i];

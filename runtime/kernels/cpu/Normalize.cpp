@@ -150,23 +150,24 @@ void NormalizeSums::operator()(Stream &stream, const float *dy, const float *x,
           });
       return;
     }
-    parallelFor(
-        sizes.channels, sizes.outer * sizes.inner,
-        [&](std::int64_t begin, std::int64_t end, int) {
-          for (std::int64_t c = begin; c < end; ++c) {
-            LongSum sum, product;
-            float m = mean[c];
-            for (std::int64_t i = 0; i < sizes.outer; ++i) {
-              std::int64_t offset = (i * sizes.channels + c) * sizes.inner;
-              const float *dyRow = dy + offset, *xRow = x + offset;
-              sum.add(sizes.inner, [=](std::int64_t j) { return dyRow[j]; });
-              product.add(sizes.inner, [=](std::int64_t j) {
-                return dyRow[j] * (xRow[j] - m);
-              });
-            }
-            finish(c, sum.total(), product.total());
-          }
-        });
+    parallelFor(sizes.channels, sizes.outer * sizes.inner,
+                [&](std::int64_t begin, std::int64_t end, int) {
+                  for (std::int64_t c = begin; c < end; ++c) {
+                    LongSum sum, product;
+                    float m = mean[c];
+                    for (std::int64_t i = 0; i < sizes.outer; ++i) {
+                      std::int64_t offset =
+                          (i * sizes.channels + c) * sizes.inner;
+                      const float *dyRow = dy + offset, *xRow = x + offset;
+                      sum.add(sizes.inner, [](Vector dy) { return dy; }, dyRow);
+                      product.add(
+                          sizes.inner,
+                          [m](Vector dy, Vector x) { return dy * (x - m); },
+                          dyRow, xRow);
+                    }
+                    finish(c, sum.total(), product.total());
+                  }
+                });
   });
 }
 

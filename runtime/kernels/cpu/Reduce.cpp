@@ -95,26 +95,27 @@ ReducePlan::ReducePlan(const char *kernel, const Dims &shape,
 // Sums
 //===----------------------------------------------------------------------===//
 
-/// y[i] = scale * sum of term(x, i) over the terms of output i.
+/// y[i] = scale * sum of term(x, i) over the terms of output i; `term` takes
+/// floats and vectors.
 template <typename Term>
 static void sumTerms(const ReducePlan &plan, float scale, const float *x,
                      float *y, const Term &term) {
   if (plan.innerReduced) {
-    parallelFor(plan.outputs, plan.terms,
-                [&](std::int64_t begin, std::int64_t end, int) {
-                  for (std::int64_t i = begin; i < end; ++i) {
-                    const float *from = x + plan.keptOffset(i);
-                    LongSum sum;
-                    forEachOffset(plan.reduced, plan.reducedStrides,
-                                  [&](std::int64_t offset) {
-                                    const float *row = from + offset;
-                                    sum.add(plan.inner, [=](std::int64_t j) {
-                                      return term(row[j], i);
-                                    });
-                                  });
-                    y[i] = static_cast<float>(scale * sum.total());
-                  }
+    parallelFor(
+        plan.outputs, plan.terms,
+        [&](std::int64_t begin, std::int64_t end, int) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            const float *from = x + plan.keptOffset(i);
+            LongSum sum;
+            forEachOffset(
+                plan.reduced, plan.reducedStrides, [&](std::int64_t offset) {
+                  const float *row = from + offset;
+                  sum.add(
+                      plan.inner, [&](Vector v) { return term(v, i); }, row);
                 });
+            y[i] = static_cast<float>(scale * sum.total());
+          }
+        });
     return;
   }
   if (plan.outputs == 0)
@@ -183,14 +184,14 @@ void Reduce::operator()(Stream &stream, const float *x, float *y) const {
     switch (reduce.kind) {
     case ReduceKind::sum:
       return sumTerms(reduce.plan, reduce.scale, x, y,
-                      [](float value, std::int64_t) { return value; });
+                      [](auto value, std::int64_t) { return value; });
     case ReduceKind::max:
       return foldTerms(reduce, x, y, -kInfinity, [](float best, float value) {
-        return value > best || value != value ? value : best;
+        return isBetter(value, best) ? value : best;
       });
     case ReduceKind::min:
       return foldTerms(reduce, x, y, kInfinity, [](float best, float value) {
-        return value < best || value != value ? value : best;
+        return isBetter(-value, -best) ? value : best;
       });
     case ReduceKind::prod:
       return foldTerms(reduce, x, y, 1.0, [](double product, float value) {
@@ -209,8 +210,8 @@ void Variance::operator()(Stream &stream, const float *x, const float *mean,
   const auto &variance = as<ReduceState>(state);
   stream.run("variance", [&variance, x, mean, y] {
     sumTerms(variance.plan, variance.scale, x, y,
-             [mean](float value, std::int64_t i) {
-               float difference = value - mean[i];
+             [mean](auto value, std::int64_t i) {
+               auto difference = value - mean[i];
                return difference * difference;
              });
   });

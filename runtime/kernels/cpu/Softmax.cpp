@@ -27,6 +27,9 @@ namespace {
 /// Positions handled together.
 constexpr std::int64_t kStrip = 32;
 
+/// Elements of a contiguous axis handled together.
+constexpr std::int64_t kChunk = 256;
+
 struct SoftmaxState final : Kernel::State {
   std::int64_t outer = 0, axis = 0, inner = 0;
   bool log = false;
@@ -91,8 +94,14 @@ static void spreadOf(const SoftmaxState &sizes, const float *x,
   if (sizes.inner == 1) {
     float maximum = maximumOf(x, sizes.axis);
     LongSum sum;
-    sum.add(sizes.axis,
-            [=](std::int64_t i) { return fastExp(x[i] - maximum); });
+    for (std::int64_t begin = 0; begin < sizes.axis; begin += kChunk) {
+      float powers[kChunk];
+      std::int64_t count = std::min(kChunk, sizes.axis - begin);
+#pragma omp simd
+      for (std::int64_t i = 0; i < count; ++i)
+        powers[i] = fastExp(x[begin + i] - maximum);
+      sum.add(count, [](Vector v) { return v; }, powers);
+    }
     spread.maximum[0] = maximum;
     spread.sum[0] = static_cast<float>(sum.total());
     return;
@@ -103,7 +112,7 @@ static void spreadOf(const SoftmaxState &sizes, const float *x,
     const float *row = x + c * sizes.inner;
 #pragma omp simd
     for (std::int64_t i = 0; i < width; ++i) {
-      bool better = (row[i] > spread.maximum[i]) | (row[i] != row[i]);
+      bool better = isBetter(row[i], spread.maximum[i]);
       spread.maximum[i] = better ? row[i] : spread.maximum[i];
     }
   }
@@ -116,6 +125,28 @@ static void spreadOf(const SoftmaxState &sizes, const float *x,
   }
   for (std::int64_t i = 0; i < width; ++i)
     spread.sum[i] = static_cast<float>(sums[i]);
+}
+
+/// y = value(x - maximum, other) over a strip; maximum and other are given per
+/// position.
+template <typename Value>
+static void walkStrip(const SoftmaxState &sizes, const float *x, float *y,
+                      std::int64_t width, const float *maximum,
+                      const float *other, const Value &value) {
+  if (sizes.inner == 1) {
+    float first = maximum[0], second = other[0];
+#pragma omp simd
+    for (std::int64_t c = 0; c < sizes.axis; ++c)
+      y[c] = value(x[c] - first, second);
+    return;
+  }
+  for (std::int64_t c = 0; c < sizes.axis; ++c) {
+    const float *from = x + c * sizes.inner;
+    float *to = y + c * sizes.inner;
+#pragma omp simd
+    for (std::int64_t i = 0; i < width; ++i)
+      to[i] = value(from[i] - maximum[i], other[i]);
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,30 +166,17 @@ void Softmax::operator()(Stream &stream, const float *x, float *y) const {
                            std::int64_t width) {
       Spread spread;
       spreadOf(sizes, x + offset, width, spread);
-      float other[kStrip];
+      float other[kStrip] = {};
       for (std::int64_t i = 0; i < width; ++i)
         other[i] = sizes.log ? std::log(spread.sum[i]) : 1.0f / spread.sum[i];
-      auto walk = [&](auto value) {
-        if (sizes.inner == 1) {
-#pragma omp simd
-          for (std::int64_t c = 0; c < sizes.axis; ++c)
-            y[offset + c] = value(x[offset + c] - spread.maximum[0], other[0]);
-          return;
-        }
-        for (std::int64_t c = 0; c < sizes.axis; ++c) {
-          const float *from = x + offset + c * sizes.inner;
-          float *to = y + offset + c * sizes.inner;
-#pragma omp simd
-          for (std::int64_t i = 0; i < width; ++i)
-            to[i] = value(from[i] - spread.maximum[i], other[i]);
-        }
-      };
       if (sizes.log)
-        walk([](float shifted, float logSum) { return shifted - logSum; });
-      else
-        walk([](float shifted, float inverse) {
-          return fastExp(shifted) * inverse;
-        });
+        return walkStrip(
+            sizes, x + offset, y + offset, width, spread.maximum, other,
+            [](float shifted, float logSum) { return shifted - logSum; });
+      walkStrip(sizes, x + offset, y + offset, width, spread.maximum, other,
+                [](float shifted, float inverse) {
+                  return fastExp(shifted) * inverse;
+                });
     });
   });
 }
@@ -177,7 +195,8 @@ static void stripGrad(const SoftmaxState &sizes, const float *y,
                       const Term &term, const Value &value) {
   if (sizes.inner == 1) {
     LongSum sum;
-    sum.add(sizes.axis, [=](std::int64_t c) { return term(y[c], dy[c]); });
+    sum.add(
+        sizes.axis, [&](Vector y, Vector dy) { return term(y, dy); }, y, dy);
     float total = static_cast<float>(sum.total());
 #pragma omp simd
     for (std::int64_t c = 0; c < sizes.axis; ++c)
@@ -208,11 +227,11 @@ void SoftmaxGrad::operator()(Stream &stream, const float *y, const float *dy,
       if (sizes.log)
         return stripGrad(
             sizes, y + offset, dy + offset, dx + offset, width,
-            [](float, float dy) { return dy; },
+            [](auto, auto dy) { return dy; },
             [](float y, float dy, float sum) { return dy - fastExp(y) * sum; });
       stripGrad(
           sizes, y + offset, dy + offset, dx + offset, width,
-          [](float y, float dy) { return y * dy; },
+          [](auto y, auto dy) { return y * dy; },
           [](float y, float dy, float sum) { return y * (dy - sum); });
     });
   });
@@ -259,35 +278,26 @@ void CrossEntropyGrad::operator()(Stream &stream, const float *logits,
                                   float *dlogits) const {
   const auto &sizes = as<SoftmaxState>(state);
   stream.run("cross_entropy_grad", [&sizes, logits, labels, dlogits] {
-    sizes.forEachStrip([&](std::int64_t offset, std::int64_t position,
-                           std::int64_t width) {
-      Spread spread;
-      spreadOf(sizes, logits + offset, width, spread);
-      float factor[kStrip];
-      for (std::int64_t i = 0; i < width; ++i) {
-        std::int64_t label = labels[position + i];
-        bool counts = label >= 0 && label < sizes.axis;
-        factor[i] = counts ? sizes.scale / spread.sum[i] : 0.0f;
-      }
-      for (std::int64_t c = 0; c < (sizes.inner == 1 ? 1 : sizes.axis); ++c) {
-        const float *from = logits + offset + c * sizes.inner;
-        float *to = dlogits + offset + c * sizes.inner;
-        if (sizes.inner == 1) {
-#pragma omp simd
-          for (std::int64_t i = 0; i < sizes.axis; ++i)
-            to[i] = fastExp(from[i] - spread.maximum[0]) * factor[0];
-          continue;
-        }
-#pragma omp simd
-        for (std::int64_t i = 0; i < width; ++i)
-          to[i] = fastExp(from[i] - spread.maximum[i]) * factor[i];
-      }
-      for (std::int64_t i = 0; i < width; ++i) {
-        std::int64_t label = labels[position + i];
-        if (label >= 0 && label < sizes.axis)
-          dlogits[offset + label * sizes.inner + i] -= sizes.scale;
-      }
-    });
+    sizes.forEachStrip(
+        [&](std::int64_t offset, std::int64_t position, std::int64_t width) {
+          Spread spread;
+          spreadOf(sizes, logits + offset, width, spread);
+          float factor[kStrip] = {};
+          for (std::int64_t i = 0; i < width; ++i) {
+            std::int64_t label = labels[position + i];
+            bool counts = label >= 0 && label < sizes.axis;
+            factor[i] = counts ? sizes.scale / spread.sum[i] : 0.0f;
+          }
+          walkStrip(sizes, logits + offset, dlogits + offset, width,
+                    spread.maximum, factor, [](float shifted, float factor) {
+                      return fastExp(shifted) * factor;
+                    });
+          for (std::int64_t i = 0; i < width; ++i) {
+            std::int64_t label = labels[position + i];
+            if (label >= 0 && label < sizes.axis)
+              dlogits[offset + label * sizes.inner + i] -= sizes.scale;
+          }
+        });
   });
 }
 
