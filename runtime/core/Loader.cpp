@@ -19,7 +19,7 @@ using namespace partita;
 Loader::Loader(const Program &program, const DataSet &data, int rank,
                std::int64_t batches,
                std::function<std::vector<std::int64_t>(std::int64_t)> idsOf)
-    : program(program), data(data), batches(batches), idsOf(std::move(idsOf)) {
+    : data(data), batches(batches), idsOf(std::move(idsOf)) {
   for (const Input &input : program.inputs)
     tiles.push_back(tileOf(program, input.tensor, rank));
   for (Batch &slot : slots) {

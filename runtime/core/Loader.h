@@ -53,7 +53,6 @@ private:
   void serve();
   void read(std::int64_t index, Batch &batch) const;
 
-  const Program &program;
   const DataSet &data;
   std::int64_t batches;
   std::function<std::vector<std::int64_t>(std::int64_t)> idsOf;

@@ -32,7 +32,7 @@ constexpr Reduction kReductions[] = {Reduction::sum, Reduction::max,
 template <typename T> T valueAt(int rank, std::int64_t place) {
   Random4 random = philox(7, 3, static_cast<std::uint64_t>(place), rank);
   if constexpr (std::is_integral_v<T>)
-    return static_cast<T>(random.word[0]) - (T(1) << 20);
+    return static_cast<T>(static_cast<std::int32_t>(random.word[0]));
   else
     return T(uniformOf(random.word[0]) - 0.5f) * T(1 << (random.word[1] % 12));
 }

@@ -1,5 +1,5 @@
 //===- SafetensorsTest.cpp - Reading, writing and refusing safetensors ------*-
-//C++ -*-===//
+// C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.
