@@ -1,5 +1,4 @@
-//===- Failure.cpp - The failure of a job, and its network figures --*- C++
-//-*-===//
+//===- Failure.cpp - The failure of a job; its traffic ----------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

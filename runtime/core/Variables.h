@@ -1,5 +1,4 @@
-//===- Variables.h - Parameters and state, in and out of the arena --*- C++
-//-*-===//
+//===- Variables.h - Parameters into and out of arenas ----------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

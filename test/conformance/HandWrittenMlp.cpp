@@ -1,5 +1,4 @@
-//===- HandWrittenMlp.cpp - A program as the compiler writes it, by hand
-//--------*- C++ -*-===//
+//===- HandWrittenMlp.cpp - An emitted program, by hand ---------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

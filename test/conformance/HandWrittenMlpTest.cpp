@@ -1,5 +1,4 @@
-//===- HandWrittenMlpTest.cpp - Runs the hand-written program on 1 to 6 ranks
-//-------------*- C++ -*-===//
+//===- HandWrittenMlpTest.cpp - Runs the program by hand --------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

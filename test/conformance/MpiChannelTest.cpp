@@ -1,4 +1,4 @@
-//===- MpiChannelTest.cpp - Conformance of the MPI channel ------*- C++ -*-===//
+//===- MpiChannelTest.cpp - The MPI channel conforms ------------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

@@ -1,5 +1,4 @@
-//===- ThreadChannelTest.cpp - Conformance of the threads channel -*- C++
-//-*-===//
+//===- ThreadChannelTest.cpp - The threads channel conforms -----*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

@@ -1,4 +1,4 @@
-//===- Barrier.h - A barrier that sleeps when the wait is long --*- C++ -*-===//
+//===- Barrier.h - A barrier that sleeps in long waits ----------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

@@ -78,9 +78,9 @@ public:
   /// work failed.
   virtual void sync() = 0;
 
-  /// Returns when no issued work will touch a buffer, an event or a communicator
-  /// any more: it is done or, after a failure, dropped. Called before these are
-  /// destroyed.
+  /// Returns when no issued work will touch a buffer, an event or a
+  /// communicator any more: it is done or, after a failure, dropped. Called
+  /// before these are destroyed.
   virtual void finish() noexcept;
 
   /// Does `work()` in the order of this stream. On a CPU's compute stream, and

@@ -1,5 +1,4 @@
-//===- SafetensorsTest.cpp - Reading, writing and refusing safetensors ------*-
-// C++ -*-===//
+//===- SafetensorsTest.cpp - Safetensors, good and bad ----------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.

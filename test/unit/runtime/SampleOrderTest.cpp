@@ -1,5 +1,4 @@
-//===- SampleOrderTest.cpp - The order of samples is a permutation --*- C++
-//-*-===//
+//===- SampleOrderTest.cpp - Orders are permutations ------------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM
 // Exceptions.
