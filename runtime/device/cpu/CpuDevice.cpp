@@ -32,12 +32,12 @@ static double secondsSince(Clock::time_point start) {
 //===----------------------------------------------------------------------===//
 
 void Progress::advanceTo(std::uint64_t target) {
-  {
-    std::lock_guard<std::mutex> lock(mutex);
-    if (count.load(std::memory_order_relaxed) >= target)
-      return;
-    count.store(target, std::memory_order_release);
-  }
+  // Woken under the lock: whoever sees the new value may destroy this object,
+  // and the destructor takes the lock.
+  std::lock_guard<std::mutex> lock(mutex);
+  if (count.load(std::memory_order_relaxed) >= target)
+    return;
+  count.store(target, std::memory_order_release);
   moved.notify_all();
 }
 

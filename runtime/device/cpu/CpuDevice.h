@@ -28,6 +28,9 @@ namespace partita {
 /// A number that only grows and that threads can wait for.
 class Progress {
 public:
+  /// Lets a thread that is just waking others get out of the way.
+  ~Progress() { std::lock_guard<std::mutex> lock(mutex); }
+
   std::uint64_t value() const { return count.load(std::memory_order_acquire); }
 
   void advanceTo(std::uint64_t target);
