@@ -166,7 +166,7 @@ def NN_YieldOp : NN_Op<"yield", [Pure, Terminator,
   let summary = "the elements of a fused operation's results";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
-  let builders = [OpBuilder<(ins), [{}]>];
+  let builders = [OpBuilder<(ins), [{ (void)$_builder; (void)$_state; }]>];
 }
 
 #endif // PARTITA_DIALECTS_NN_IR_NNPOINTWISEOPS_TD
