@@ -1,0 +1,118 @@
+//===- RankPrinter.h - The RankProgram class of emitted programs -*- C++
+//-*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints the class whose step(), eval() and predict() issue a rank's work in
+// the order of the schedule, with the buffers, kernels, communicators and
+// events they use.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_CODEGEN_PROGRAM_RANKPRINTER_H
+#define PARTITA_CODEGEN_PROGRAM_RANKPRINTER_H
+
+#include "codegen/Emit/GeneratedKernels.h"
+#include "codegen/Emit/LibraryKernels.h"
+#include "codegen/Emit/Schedule.h"
+
+#include <map>
+
+namespace partita::codegen {
+
+/// What all groups of a program share.
+struct SharedText {
+  SharedText(dist::GridAttr grid) : splits(grid) {}
+
+  /// Names at namespace scope.
+  Names names;
+  GeneratedKernels generated;
+  SplitTables splits;
+};
+
+/// Prints one group of rank classes.
+class RankPrinter {
+public:
+  /// `className` and `tableName` name the C++ class and its table of numbers.
+  RankPrinter(const Schedule &schedule, const Group &group, SharedText &shared,
+              std::string className, std::string typeName,
+              std::string tableName);
+
+  /// Chooses kernels and names. Must precede `print` for all groups, because
+  /// they share the generated kernels. Errors are diagnostics.
+  mlir::LogicalResult prepare();
+
+  /// The class; the tables it needs are complete afterwards.
+  void print(llvm::raw_ostream &os);
+  /// The table of what differs between the classes; after `print`.
+  void printNumbers(llvm::raw_ostream &os) const;
+
+private:
+  struct LibraryObject {
+    LibraryKernel kernel;
+    std::string name;
+    std::string comment;
+    spmd::Stream stream;
+  };
+  struct Member {
+    const Buffer *buffer;
+    std::string name;
+  };
+  /// What is decided about an action before printing.
+  struct Choice {
+    int object = -1; ///< Into `objects`, for library kernels.
+    std::unique_ptr<GeneratedCall> call;
+    int communicator = -1;
+  };
+  enum class Section { none, forward, loss, backward, update };
+
+  void collectMembers();
+  void collectEvents();
+  mlir::LogicalResult chooseKernels(const Phase &phase);
+  Section sectionOf(const Phase &phase, size_t action) const;
+
+  void printPhase(llvm::raw_ostream &os, const Phase &phase);
+  void printLaunch(llvm::raw_ostream &os, const Phase &phase, size_t action);
+  void printCommunicate(llvm::raw_ostream &os, const Phase &phase,
+                        size_t action);
+  void printMembers(llvm::raw_ostream &os);
+  std::string declaration(const Buffer &buffer, llvm::StringRef name,
+                          bool isMember);
+  std::string describe(const Buffer &buffer);
+  std::string nameOf(llvm::raw_ostream &os, const Buffer &buffer);
+  std::string streamName(spmd::Stream stream) const;
+
+  const Schedule &schedule;
+  const Group &group;
+  SharedText &shared;
+  std::string className, typeName, tableName;
+  NumberTable numbers;
+  Names names;
+
+  std::vector<LibraryObject> objects;
+  std::map<std::string, int> objectIndex;
+  std::vector<Member> members;
+  std::map<std::string, std::string> communicators; ///< Axes to name.
+  std::vector<std::pair<std::string, std::string>> communicatorList;
+  /// Per phase and event.
+  std::map<std::pair<const Phase *, int64_t>, std::string> eventNames;
+  std::vector<std::string> eventList;
+  std::map<const Phase *, std::vector<Choice>> choices;
+  /// First actions of the loss, the backward pass and the update.
+  std::map<const Phase *, std::array<size_t, 3>> borders;
+
+  // While a phase is printed.
+  std::map<const Buffer *, std::string> locals;
+  Names localNames;
+  std::set<std::string> printedPreparations;
+};
+
+/// "rank 0" or "ranks 1-2, 5"
+std::string describeRanks(llvm::ArrayRef<int64_t> ranks);
+
+} // namespace partita::codegen
+
+#endif // PARTITA_CODEGEN_PROGRAM_RANKPRINTER_H

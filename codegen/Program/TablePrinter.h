@@ -1,0 +1,68 @@
+//===- TablePrinter.h - The tables of an emitted program --------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints the function `describe`, which fills partita::Program: grid, rank
+// classes, inputs, variables, gradients and results.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_CODEGEN_PROGRAM_TABLEPRINTER_H
+#define PARTITA_CODEGEN_PROGRAM_TABLEPRINTER_H
+
+#include "codegen/Emit/Schedule.h"
+#include "codegen/Emit/Splits.h"
+#include "dialects/NN/IR/NNOps.h"
+
+namespace partita::codegen {
+
+/// A variable of the module that the program keeps in its arena.
+struct ProgramVariable {
+  nn::VariableOp op;
+  /// The value every element starts with; none: it is in the weights file.
+  std::optional<double> fill;
+};
+
+/// The variables that have a buffer, in the module's order.
+mlir::FailureOr<std::vector<ProgramVariable>>
+programVariables(const Schedule &schedule);
+
+/// Prints `describe(Program &p)` and the functions it uses.
+class TablePrinter {
+public:
+  TablePrinter(const Schedule &schedule, llvm::StringRef name,
+               llvm::StringRef target)
+      : schedule(schedule), name(name), target(target) {}
+
+  /// Errors are diagnostics.
+  mlir::LogicalResult print(llvm::raw_ostream &os);
+
+private:
+  /// Where a buffer lies in every class of the program.
+  struct Place {
+    spmd::BufferOp op;
+    std::vector<int64_t> offsets;
+  };
+  mlir::LogicalResult collect();
+  std::string tensorArguments(const Place &place, llvm::StringRef tensorName,
+                              mlir::RankedTensorType type,
+                              dist::LayoutAttr layout);
+  std::string splitList(dist::LayoutAttr layout, llvm::ArrayRef<int64_t> dims);
+  void printRow(llvm::raw_ostream &os, llvm::StringRef head,
+                const Place &place);
+
+  const Schedule &schedule;
+  llvm::StringRef name, target;
+  std::vector<Place> inputs, gradients;
+  std::vector<std::pair<std::string, Place>> results; ///< Phase and place.
+  llvm::StringMap<Place> variables;
+  std::vector<std::pair<Cut, std::string>> splits;
+  Names names;
+};
+
+} // namespace partita::codegen
+
+#endif // PARTITA_CODEGEN_PROGRAM_TABLEPRINTER_H
