@@ -171,6 +171,9 @@ void cuda::check(cudnnStatus_t status, const char *call) {
           ? "check that driver and cuDNN fit together and that memory is free"
           : "CUDNN_LOGLEVEL_DBG=1 CUDNN_LOGDEST_DBG=stderr makes the library "
             "tell more";
+  char detail[256] = "";
+  cudnnGetLastErrorString(detail, sizeof(detail));
   throw Error(nameIn(call) + " failed with " + cudnnGetErrorString(status) +
-              "; " + advice);
+              (*detail ? std::string(" (") + detail + ")" : "") + "; " +
+              advice);
 }

@@ -50,7 +50,7 @@ ReducePlan::ReducePlan(const char *kernel, const Dims &shape,
   if (terms <= kFewTerms || outputs == 0)
     return;
   walk = innerReduced ? Walk::byBlock : Walk::byColumn;
-  std::int64_t outputsOfBlock = innerReduced ? 1 : 32;
+  std::int64_t outputsOfBlock = innerReduced ? 1 : kColumns;
   std::int64_t blocks = (outputs + outputsOfBlock - 1) / outputsOfBlock;
   std::int64_t useful = std::max<std::int64_t>(1, kBusyBlocks / blocks);
   std::int64_t most =

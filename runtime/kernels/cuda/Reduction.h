@@ -32,13 +32,18 @@
 
 namespace partita::kernels {
 
+/// Threads of a block; by column, outputs times terms.
+constexpr int kReduceThreads = 256;
+constexpr int kColumns = 32;
+constexpr int kColumnRows = kReduceThreads / kColumns;
+
 /// How a reduction walks over x. The offset of term t of output i is
 /// offsetOf(kept, i) + offsetOf(reduced, t).
 struct ReducePlan {
   enum class Walk {
     byThread, ///< one thread per output: few terms
     byBlock,  ///< one block per output and part: terms are contiguous
-    byColumn  ///< 32 neighbouring outputs and a part per block: outputs are
+    byColumn  ///< one block per kColumns outputs and part: outputs are
   };
 
   AxisMap kept, reduced;
@@ -58,11 +63,6 @@ struct ReducePlan {
 };
 
 #ifdef __CUDACC__
-
-/// Threads of a block; by column, 32 outputs times 8 terms.
-constexpr int kReduceThreads = 256;
-constexpr int kColumns = 32;
-constexpr int kColumnRows = kReduceThreads / kColumns;
 
 /// Where a part's value goes: to the output or, when there are several parts,
 /// to the workspace [parts, outputs].
