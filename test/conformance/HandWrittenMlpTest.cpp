@@ -134,6 +134,9 @@ protected:
     return losses;
   }
 
+  int stopWith(const std::string &signal, const std::string &target,
+               bool mpi) const;
+
   std::string data() const { return "--data " + folder.string() + " "; }
 
   fs::path folder;
@@ -301,19 +304,41 @@ TEST_F(HandWrittenMlp, TheNumberOfProcessesMustFit) {
       std::string::npos);
 }
 
+/// Starts the program with endless training, sends a signal to `target` once
+/// the metrics show that it runs, and returns the exit code.
+int HandWrittenMlp::stopWith(const std::string &signal,
+                             const std::string &target, bool mpi) const {
+  std::ofstream(path("stop.sh"))
+      << "export PARTITA_TEST_RANKS=2\nexec >/dev/null 2>&1\n"
+      << (mpi ? std::string(PARTITA_MPIEXEC) + " -n 2 " : "")
+      << PARTITA_HAND_WRITTEN_MLP << " --weights " << path("start.safetensors")
+      << " " << data() << "--epochs 1000000 --quiet --metrics " << path("m")
+      << " --save " << path("s") << " &\njob=$!\n"
+      << "for i in $(seq 100); do test -s " << path("m")
+      << " && break; sleep 0.1; done\nkill -" << signal << " " << target
+      << "\nwait $job\n";
+  return WEXITSTATUS(std::system(("bash " + path("stop.sh")).c_str()));
+}
+
 TEST_F(HandWrittenMlp, ASignalStopsAllRanksAtOneStep) {
-  // The shell sends the signal once the metrics show that training runs.
-  std::string line = command(2, false,
-                             data() + "--epochs 1000000 --quiet --metrics " +
-                                 path("m") + " --save " + path("s"));
-  std::string script =
-      "export " + line + " & pid=$!; for i in $(seq 100); do test -s " +
-      path("m") + " && break; sleep 0.1; done; kill -TERM $pid; wait $pid";
-  std::size_t space = script.find(' ', 7);
-  script.replace(space, 1, "; exec 2>/dev/null; ");
-  int status = std::system(("bash -c '" + script + "'").c_str());
-  EXPECT_EQ(WEXITSTATUS(status), 128 + SIGTERM);
+  EXPECT_EQ(stopWith("TERM", "$job", /*mpi=*/false), 128 + SIGTERM);
   EXPECT_TRUE(fs::exists(folder / "s" / "parameters.safetensors"));
+}
+
+TEST_F(HandWrittenMlp, ASignalToOneProcessStopsAll) {
+  if (!haveMpi())
+    GTEST_SKIP() << "no MPI";
+  EXPECT_EQ(stopWith("TERM", "$(pgrep -P $job | tail -n 1)", /*mpi=*/true),
+            128 + SIGTERM);
+  EXPECT_TRUE(fs::exists(folder / "s" / "parameters.safetensors"));
+}
+
+TEST_F(HandWrittenMlp, TheDeathOfOneProcessEndsAll) {
+  if (!haveMpi())
+    GTEST_SKIP() << "no MPI";
+  EXPECT_EQ(stopWith("KILL", "$(pgrep -P $job | tail -n 1)", /*mpi=*/true),
+            128 + SIGKILL);
+  EXPECT_FALSE(fs::exists(folder / "s" / "parameters.safetensors"));
 }
 
 } // namespace
