@@ -14,6 +14,7 @@
 #include "comm/combine/Combine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <type_traits>
 
@@ -24,23 +25,35 @@ namespace {
 /// Elements combined at a time: small enough for the first-level cache.
 constexpr std::int64_t kBlock = 1024;
 
+// The operations are lambdas and not functions: each is a type of its own, so
+// that the loop below is compiled, and vectorised, once per operation.
+
 /// Signed overflow is undefined in C++; the sum of counters must not be.
-template <typename T> T wrappingSum(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(a) + static_cast<U>(b));
-  } else {
-    return a + b;
-  }
+template <typename T> auto wrappingSum() {
+  return [](T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::make_unsigned_t<T>(a) +
+                            std::make_unsigned_t<T>(b));
+    else
+      return a + b;
+  };
 }
 
-template <typename T> T wrappingProduct(T a, T b) {
-  if constexpr (std::is_integral_v<T>) {
-    using U = std::make_unsigned_t<T>;
-    return static_cast<T>(static_cast<U>(a) * static_cast<U>(b));
-  } else {
-    return a * b;
-  }
+template <typename T> auto wrappingProduct() {
+  return [](T a, T b) {
+    if constexpr (std::is_integral_v<T>)
+      return static_cast<T>(std::make_unsigned_t<T>(a) *
+                            std::make_unsigned_t<T>(b));
+    else
+      return a * b;
+  };
+}
+
+template <typename T> bool isNan(T value) {
+  if constexpr (std::is_floating_point_v<T>)
+    return std::isnan(value);
+  else
+    return false;
 }
 
 template <typename T, typename Op>
@@ -65,15 +78,15 @@ void combine(void *out, const std::vector<const void *> &parts,
   T *result = static_cast<T *>(out);
   switch (reduction) {
   case Reduction::sum:
-    return combine(result, parts, count, wrappingSum<T>);
+    return combine(result, parts, count, wrappingSum<T>());
   case Reduction::prod:
-    return combine(result, parts, count, wrappingProduct<T>);
+    return combine(result, parts, count, wrappingProduct<T>());
   case Reduction::max:
     return combine(result, parts, count,
-                   [](T a, T b) { return a < b || b != b ? b : a; });
+                   [](T a, T b) { return a < b || isNan(b) ? b : a; });
   case Reduction::min:
     return combine(result, parts, count,
-                   [](T a, T b) { return a > b || b != b ? b : a; });
+                   [](T a, T b) { return a > b || isNan(b) ? b : a; });
   }
 }
 
