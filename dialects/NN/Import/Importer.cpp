@@ -23,6 +23,17 @@ using namespace mlir;
 
 namespace partita::nn::importer {
 
+/// The first names of a list.
+static std::string listNames(ArrayRef<std::string> names) {
+  constexpr size_t kShown = 8;
+  std::string shown;
+  raw_string_ostream stream(shown);
+  llvm::interleaveComma(names.take_front(kShown), stream);
+  if (names.size() > kShown)
+    stream << ", ...";
+  return shown;
+}
+
 StringRef modelNameOf(StringRef path) { return sys::path::stem(path); }
 
 Importer::Importer(const ModelFile &file, const Graph &graph,
@@ -295,12 +306,7 @@ void Importer::demoteUntrained() {
 
 void Importer::writeFindings() {
   for (const auto &[opType, nodes] : inferenceNodes) {
-    std::string shown;
-    raw_string_ostream stream(shown);
-    constexpr size_t kShown = 8;
-    llvm::interleaveComma(ArrayRef(nodes).take_front(kShown), stream);
-    if (nodes.size() > kShown)
-      stream << ", ...";
+    std::string shown = listNames(nodes);
     if (opType == "BatchNormalization")
       reporter.finding(
           Twine(nodes.size()) +
@@ -317,10 +323,11 @@ void Importer::writeFindings() {
   if (data.replacedBatch != 0)
     reporter.finding("the file's fixed batch " + Twine(data.replacedBatch) +
                      " was replaced by " + Twine(data.batch));
-  for (const std::string &name : rebatchedNodes)
-    reporter.finding("the target of Reshape " + quote(name) +
-                     " begins with the file's batch; it was replaced by " +
-                     Twine(data.batch));
+  if (!rebatchedNodes.empty())
+    reporter.finding("the targets of " + Twine(rebatchedNodes.size()) +
+                     " Reshape nodes begin with the file's batch, which was "
+                     "replaced there, too (" +
+                     listNames(rebatchedNodes) + ")");
   for (const auto &entry : values) {
     const OnnxValue *value = entry.second.get();
     if (value && value->tensor && value->value && !value->trainable &&

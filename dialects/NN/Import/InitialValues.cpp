@@ -154,6 +154,26 @@ Attribute initialValue(const Rule &rule, VariableOp variable,
 
 } // namespace
 
+/// Whether the scale comes from the numbers of inputs and outputs of a unit,
+/// which vectors do not have.
+static bool takesFan(Scheme scheme) {
+  return scheme != Scheme::normal && scheme != Scheme::uniform &&
+         scheme != Scheme::zeros;
+}
+
+/// 0 for what shifts, 1 for what scales, nothing for others.
+static Attribute neutralValue(const importer::Variable &variable) {
+  VariableOp op = variable.op;
+  switch (variable.purpose) {
+  case importer::Purpose::shift:
+    return fillValue(op.getTensorType(), 0.0);
+  case importer::Purpose::scale:
+    return fillValue(op.getTensorType(), 1.0);
+  default:
+    return Attribute();
+  }
+}
+
 bool isInitRule(StringRef rule) { return parseRule(rule).has_value(); }
 
 namespace importer {
@@ -188,18 +208,18 @@ void applyInitRules(MutableArrayRef<Variable> variables,
     // General rule: what shifts starts at 0, what scales at 1, and vectors of
     // unknown purpose keep the file's values.
     if (general) {
-      if (variable.purpose == Purpose::shift)
-        value = fillValue(type, 0.0);
-      else if (variable.purpose == Purpose::scale)
-        value = fillValue(type, 1.0);
-      else if (type.getRank() >= 2)
+      value = neutralValue(variable);
+      if (!value && type.getRank() >= 2)
         value = initialValue(*general, op, variable.purpose, options.seed);
     }
     for (auto [i, entry] : llvm::enumerate(options.initPatterns)) {
       if (!matches(entry.first, op.getSymName()))
         continue;
       used[i] = true;
-      value = initialValue(rules[i], op, variable.purpose, options.seed);
+      if (takesFan(rules[i].scheme) && type.getRank() < 2)
+        value = neutralValue(variable);
+      else
+        value = initialValue(rules[i], op, variable.purpose, options.seed);
     }
     if (value)
       op.setInitialAttr(value);

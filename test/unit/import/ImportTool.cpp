@@ -34,6 +34,7 @@ cl::opt<int64_t> seed("seed");
 cl::opt<std::string> batchNorm("batch-norm");
 cl::opt<std::string> dropout("dropout");
 cl::opt<bool> reportOnly("report", cl::desc("print the report, not the IR"));
+cl::opt<bool> generic("generic", cl::desc("print the generic form"));
 cl::opt<bool> debugInfo("debuginfo", cl::desc("print locations"));
 
 bool readOptions(ImportOptions &options) {
@@ -103,6 +104,8 @@ int main(int argc, char **argv) {
       continue;
     }
     OpPrintingFlags flags;
+    if (generic)
+      flags.printGenericOpForm();
     if (debugInfo)
       flags.enableDebugInfo();
     module->print(outs(), flags);
