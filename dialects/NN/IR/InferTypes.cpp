@@ -26,6 +26,11 @@ LogicalResult fail(std::optional<Location> loc, const Twine &message) {
   return failure();
 }
 
+LogicalResult needs(std::optional<Location> loc, StringRef name,
+                    StringRef attributes) {
+  return fail(loc, "'" + name + "' needs " + attributes);
+}
+
 std::string text(ArrayRef<int64_t> shape) {
   std::string out = "[";
   for (auto [i, size] : llvm::enumerate(shape))
@@ -92,6 +97,9 @@ LogicalResult SelectOp::inferReturnTypes(MLIRContext *,
 LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                                        std::optional<Location> loc,
                                        Adaptor adaptor, Types &types) {
+  if (!adaptor.getStridesAttr() || !adaptor.getDilationsAttr() ||
+      !adaptor.getPadsAttr())
+    return needs(loc, getOperationName(), "strides, dilations and pads");
   ArrayRef<int64_t> x = shapeOf(adaptor.getX()), w = shapeOf(adaptor.getW());
   size_t spatial = x.size() - 2;
   // C1
@@ -173,6 +181,8 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *,
 LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor, Types &types) {
+  if (!adaptor.getAxesAttr())
+    return needs(loc, getOperationName(), "axes");
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   int64_t last = -1;
   for (int64_t axis : adaptor.getAxes()) {
@@ -192,6 +202,8 @@ LogicalResult ReduceOp::inferReturnTypes(MLIRContext *,
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
                                             std::optional<Location> loc,
                                             Adaptor adaptor, Types &types) {
+  if (!adaptor.getPermutationAttr())
+    return needs(loc, getOperationName(), "a permutation");
   ArrayRef<int64_t> x = shapeOf(adaptor.getX());
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
   SmallVector<int64_t> sorted(permutation), shape;
@@ -213,6 +225,9 @@ LogicalResult TransposeOp::inferReturnTypes(MLIRContext *,
 LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
                                         std::optional<Location> loc,
                                         Adaptor adaptor, Types &types) {
+  if (!adaptor.getStartsAttr() || !adaptor.getSizesAttr() ||
+      !adaptor.getStepsAttr())
+    return needs(loc, getOperationName(), "starts, sizes and steps");
   for (int64_t size : adaptor.getSizes())
     if (size < 0)
       return fail(loc, "'nn.slice' sizes must not be negative, found " +
@@ -225,6 +240,9 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *,
 LogicalResult PadOp::inferReturnTypes(MLIRContext *,
                                       std::optional<Location> loc,
                                       Adaptor adaptor, Types &types) {
+  if (!adaptor.getLowAttr() || !adaptor.getInteriorAttr() ||
+      !adaptor.getHighAttr())
+    return needs(loc, getOperationName(), "low, interior and high");
   ArrayRef<int64_t> x = shapeOf(adaptor.getX()), low = adaptor.getLow();
   ArrayRef<int64_t> interior = adaptor.getInterior(), high = adaptor.getHigh();
   // C1
@@ -251,6 +269,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *,
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *,
                                          std::optional<Location> loc,
                                          Adaptor adaptor, Types &types) {
+  if (!adaptor.getAxisAttr())
+    return needs(loc, getOperationName(), "an axis");
   // C1
   if (adaptor.getInputs().empty())
     return fail(loc, "'nn.concat' needs at least one operand");
@@ -305,6 +325,8 @@ LogicalResult inferPositions(std::optional<Location> loc, StringRef name,
 LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
                                                std::optional<Location> loc,
                                                Adaptor adaptor, Types &types) {
+  if (!adaptor.getAxisAttr())
+    return needs(loc, getOperationName(), "an axis");
   return inferPositions(loc, getOperationName(), adaptor.getLogits(),
                         adaptor.getLabels(), adaptor.getAxis(), types);
 }
@@ -312,6 +334,8 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *,
 LogicalResult CorrectOp::inferReturnTypes(MLIRContext *,
                                           std::optional<Location> loc,
                                           Adaptor adaptor, Types &types) {
+  if (!adaptor.getAxisAttr())
+    return needs(loc, getOperationName(), "an axis");
   return inferPositions(loc, getOperationName(), adaptor.getLogits(),
                         adaptor.getLabels(), adaptor.getAxis(), types);
 }

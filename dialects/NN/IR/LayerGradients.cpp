@@ -151,16 +151,15 @@ LogicalResult NormalizeOp::buildVjp(OpBuilder &b, ValueRange dy,
   // `scale` terms. Gradients by mean and variance are therefore not given.
   auto mean = getMean().getDefiningOp<ReduceOp>();
   auto variance = getVariance().getDefiningOp<VarianceOp>();
-  bool ofBatch = mean && variance && mean.getX() == getX() &&
-                 variance.getX() == getX();
+  bool ofBatch =
+      mean && variance && mean.getX() == getX() && variance.getX() == getX();
   double scale = ofBatch ? mean.getScale().convertToDouble() : 0.0;
   bool local = ofBatch && mean.getLocal();
   NormalizeSumsOp own = local ? sums(/*local=*/true) : total;
   grads[0] = b.create<NormalizeGradOp>(
       getLoc(), getX().getType(), dy[0], getX(), getMean(), getVariance(),
-      getGamma(), own.getDbeta(), own.getDgamma(), getAxisAttr(),
-      getEpsAttr(), b.getF64FloatAttr(scale),
-      local ? b.getUnitAttr() : UnitAttr());
+      getGamma(), own.getDbeta(), own.getDgamma(), getAxisAttr(), getEpsAttr(),
+      b.getF64FloatAttr(scale), local ? b.getUnitAttr() : UnitAttr());
   return success();
 }
 

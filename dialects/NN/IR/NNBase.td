@@ -22,6 +22,29 @@ defvar DifferentiableMethods = DeclareOpInterfaceMethods<NN_DifferentiableOp>;
 defvar PartitionableLocalizing =
     DeclareOpInterfaceMethods<NN_PartitionableOp, ["localizeAttributes"]>;
 
+// The result type is inferred. The parser asks for it before attributes have
+// become properties, so they are converted first.
+def NN_InferType : TraitList<[
+  DeclareOpInterfaceMethods<InferTypeOpInterface>,
+  NativeOpTrait<"InferTypeOpAdaptor", [], [{
+    static ::llvm::LogicalResult inferReturnTypes(
+        ::mlir::MLIRContext *context,
+        std::optional<::mlir::Location> location, Adaptor adaptor,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes);
+  }], [{
+    ::llvm::LogicalResult $cppClass::inferReturnTypes(
+        ::mlir::MLIRContext *context,
+        std::optional<::mlir::Location> location,
+        ::mlir::ValueRange operands, ::mlir::DictionaryAttr attributes,
+        ::mlir::OpaqueProperties properties, ::mlir::RegionRange regions,
+        ::llvm::SmallVectorImpl<::mlir::Type> &inferredReturnTypes) {
+      return ::partita::nn::inferWithProperties<$cppClass>(
+          context, location, operands, attributes, properties, regions,
+          inferredReturnTypes);
+    }
+  }]>
+]>;
+
 class NN_Op<string mnemonic, list<Trait> traits = []>
     : Op<NN_Dialect, mnemonic, traits>;
 
@@ -50,7 +73,7 @@ class NN_UnaryOp<string mnemonic, list<Trait> traits = []>
 }
 
 class NN_BinaryOp<string mnemonic, list<Trait> traits = []>
-    : NN_PointwiseOp<mnemonic, !listconcat([InferTypeOpAdaptor,
+    : NN_PointwiseOp<mnemonic, !listconcat([NN_InferType,
                                             DifferentiableMethods], traits)> {
   let arguments = (ins NN_Tensor:$a, NN_Tensor:$b);
   let results = (outs NN_Tensor:$y);

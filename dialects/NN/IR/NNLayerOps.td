@@ -22,7 +22,7 @@ defvar ConvAttributes = (ins DenseI64ArrayAttr:$strides,
   DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
   DefaultValuedAttr<I64Attr, "1">:$groups);
 
-def NN_ConvOp : NN_TensorOp<"conv", [InferTypeOpAdaptor, PartitionableMethods,
+def NN_ConvOp : NN_TensorOp<"conv", [NN_InferType, PartitionableMethods,
                                      DifferentiableMethods]> {
   let summary = "convolution (cross-correlation) over 1 to 3 dimensions";
   let description = [{
@@ -85,7 +85,7 @@ def NN_ConvFilterGradOp : NN_TensorOp<"conv_filter_grad",
 // Matrix product
 //===----------------------------------------------------------------------===//
 
-def NN_MatmulOp : NN_TensorOp<"matmul", [InferTypeOpAdaptor,
+def NN_MatmulOp : NN_TensorOp<"matmul", [NN_InferType,
     PartitionableMethods, DifferentiableMethods]> {
   let summary = "(batched) matrix product, scaled";
   let description = [{

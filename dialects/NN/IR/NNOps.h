@@ -22,6 +22,43 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include <optional>
 
+namespace partita::nn {
+
+template <typename OpT> using PropertiesOf = typename OpT::Properties;
+
+/// Infers result types for `OpT`, from its properties or, where the parser has
+/// not made them yet, from its attributes.
+template <typename OpT>
+llvm::LogicalResult inferWithProperties(
+    mlir::MLIRContext *context, std::optional<mlir::Location> location,
+    mlir::ValueRange operands, mlir::DictionaryAttr attributes,
+    mlir::OpaqueProperties properties, mlir::RegionRange regions,
+    llvm::SmallVectorImpl<mlir::Type> &types) {
+  if constexpr (!llvm::is_detected<PropertiesOf, OpT>::value) {
+    typename OpT::Adaptor adaptor(operands, attributes, {}, regions);
+    return OpT::inferReturnTypes(context, location, adaptor, types);
+  } else {
+    typename OpT::Properties converted;
+    OpT::populateDefaultProperties(
+        mlir::OperationName(OpT::getOperationName(), context), converted);
+    if (properties) {
+      converted = *properties.as<typename OpT::Properties *>();
+    } else if (attributes) {
+      auto report = [&] {
+        return mlir::emitError(
+            location.value_or(mlir::UnknownLoc::get(context)));
+      };
+      if (mlir::failed(
+              OpT::setPropertiesFromAttr(converted, attributes, report)))
+        return mlir::failure();
+    }
+    typename OpT::Adaptor adaptor(operands, attributes, converted, regions);
+    return OpT::inferReturnTypes(context, location, adaptor, types);
+  }
+}
+
+} // namespace partita::nn
+
 #define GET_OP_CLASSES
 #include "dialects/NN/IR/NNOps.h.inc"
 

@@ -38,7 +38,7 @@ def NN_MinOp : NN_BinaryOp<"min"> {
   let summary = "the smaller operand; NaN if either is NaN";
 }
 
-def NN_CompareOp : NN_PointwiseOp<"compare", [InferTypeOpAdaptor]> {
+def NN_CompareOp : NN_PointwiseOp<"compare", [NN_InferType]> {
   let summary = "ordered comparison; false when an operand is NaN, but `ne`";
   let arguments = (ins NN_PredicateAttr:$predicate, NN_Tensor:$a,
                        NN_Tensor:$b);
@@ -48,7 +48,7 @@ def NN_CompareOp : NN_PointwiseOp<"compare", [InferTypeOpAdaptor]> {
   }];
 }
 
-def NN_SelectOp : NN_PointwiseOp<"select", [InferTypeOpAdaptor,
+def NN_SelectOp : NN_PointwiseOp<"select", [NN_InferType,
                                             DifferentiableMethods]> {
   let summary = "where `condition` holds a, elsewhere b";
   let arguments = (ins NN_BoolTensor:$condition, NN_Tensor:$a, NN_Tensor:$b);

@@ -16,7 +16,7 @@ include "NNBase.td"
 // Reductions
 //===----------------------------------------------------------------------===//
 
-def NN_ReduceOp : NN_TensorOp<"reduce", [InferTypeOpAdaptor,
+def NN_ReduceOp : NN_TensorOp<"reduce", [NN_InferType,
     PartitionableLocalizing, DifferentiableMethods]> {
   let summary = "scale * reduction over `axes`, which vanish from the shape";
   let description = [{
@@ -76,7 +76,7 @@ def NN_ReshapeOp : NN_TensorOp<"reshape", [PartitionableMethods,
   let hasFolder = 1;
 }
 
-def NN_TransposeOp : NN_TensorOp<"transpose", [InferTypeOpAdaptor,
+def NN_TransposeOp : NN_TensorOp<"transpose", [NN_InferType,
     PartitionableMethods, DifferentiableMethods]> {
   let summary = "dimension i of the result is dimension permutation[i] of x";
   let description = [{
@@ -99,7 +99,7 @@ def NN_BroadcastOp : NN_TensorOp<"broadcast", [PartitionableMethods,
   let hasVerifier = 1;
 }
 
-def NN_SliceOp : NN_TensorOp<"slice", [InferTypeOpAdaptor,
+def NN_SliceOp : NN_TensorOp<"slice", [NN_InferType,
     PartitionableLocalizing, DifferentiableMethods]> {
   let summary = "elements start, start + step, ... of each dimension";
   let description = [{
@@ -115,7 +115,7 @@ def NN_SliceOp : NN_TensorOp<"slice", [InferTypeOpAdaptor,
   let hasVerifier = 1;
 }
 
-def NN_PadOp : NN_TensorOp<"pad", [InferTypeOpAdaptor, PartitionableMethods,
+def NN_PadOp : NN_TensorOp<"pad", [NN_InferType, PartitionableMethods,
                                    DifferentiableMethods]> {
   let summary = "constant elements before, between and after";
   let description = [{
@@ -132,7 +132,7 @@ def NN_PadOp : NN_TensorOp<"pad", [InferTypeOpAdaptor, PartitionableMethods,
   let assemblyFormat = "$x attr-dict `:` type($x)";
 }
 
-def NN_ConcatOp : NN_TensorOp<"concat", [InferTypeOpAdaptor,
+def NN_ConcatOp : NN_TensorOp<"concat", [NN_InferType,
     PartitionableMethods, DifferentiableMethods]> {
   let summary = "operands one after the other along `axis`";
   let description = [{
@@ -180,7 +180,7 @@ def NN_LogSoftmaxGradOp : NN_SoftmaxGradLikeOp<"log_softmax_grad"> {
   let description = "Constraints: (C1) axis is a dimension of y.";
 }
 
-def NN_CrossEntropyOp : NN_TensorOp<"cross_entropy", [InferTypeOpAdaptor,
+def NN_CrossEntropyOp : NN_TensorOp<"cross_entropy", [NN_InferType,
     PartitionableMethods, DifferentiableMethods]> {
   let summary = "-log softmax(logits)[label] at every position";
   let description = [{
@@ -216,7 +216,7 @@ def NN_CrossEntropyGradOp : NN_TensorOp<"cross_entropy_grad", [
   let hasVerifier = 1;
 }
 
-def NN_CorrectOp : NN_TensorOp<"correct", [InferTypeOpAdaptor,
+def NN_CorrectOp : NN_TensorOp<"correct", [NN_InferType,
                                            PartitionableMethods]> {
   let summary = "1 where the first largest logit is the label's, else 0";
   let description = [{

@@ -1,0 +1,30 @@
+//===- Passes.h - Passes of the Partition phase ---------------------*- C++
+//-*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Declarations of the passes described in Passes.td.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_PARTITION_PASSES_H
+#define PARTITA_PASSES_PARTITION_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include <memory>
+#include <string>
+
+namespace partita {
+
+#define GEN_PASS_DECL
+#include "passes/Partition/Passes.h.inc"
+
+#define GEN_PASS_REGISTRATION
+#include "passes/Partition/Passes.h.inc"
+
+} // namespace partita
+
+#endif // PARTITA_PASSES_PARTITION_PASSES_H

@@ -1,0 +1,61 @@
+//===- Passes.td - Passes of the Partition phase ----------*- tablegen -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// From global tensors with splits to local tensors with collectives.
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_PARTITION_PASSES_TD
+#define PARTITA_PASSES_PARTITION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PartitionProgram : Pass<"partita-partition-program", "::mlir::ModuleOp"> {
+  let summary = "make one program per rank class, on local shapes";
+  let description = [{
+    What: finds the classes of ranks with equal local shapes, copies every
+    function once per class with local types, and combines partial values by
+    spmd.all_reduce where they are first needed. A sum of two partial values
+    stays partial, so that a shared weight's gradient is combined once.
+
+    Needs: `dist.grid`, and `dist.split` on the operations.
+
+    Holds afterwards: functions `@step_c0`, ..., one spmd.class per class;
+    only spmd collectives communicate. Arguments and results keep their global
+    type and layout (`spmd.global`, `dist.layout`).
+
+    Example (a batch of 3 on 2 ranks; the class of rank 0):
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 2>} {
+      func.func @step(%x: tensor<3x4xf32> {dist.layout = #dist.layout<[[data], []]>, nn.name = "x"})
+          -> (tensor<f32> {nn.name = "loss"}) {
+        %s = nn.reduce sum %x {axes = array<i64: 0, 1>, dist.split = #dist.split<d0 = [data]>} : tensor<3x4xf32>
+        return %s : tensor<f32>
+      }
+    }
+    ```
+    becomes
+    ```mlir
+      spmd.class @c0 ranks [0]
+      spmd.class @c1 ranks [1]
+      func.func @step_c0(%x: tensor<2x4xf32> {...}) -> (tensor<f32> {...}) {
+        %s = nn.reduce sum %x {axes = array<i64: 0, 1>} : tensor<2x4xf32>
+        %t = spmd.all_reduce sum %s over ["data"] : tensor<f32>
+        return %t : tensor<f32>
+      }
+    ```
+
+    Refuses: an operand that does not lie as the operation's split needs it.
+  }];
+  let statistics = [
+    Statistic<"numClasses", "classes", "rank classes">,
+    Statistic<"numCollectives", "collectives",
+              "all_reduce operations of the first class">
+  ];
+  let dependentDialects = ["::partita::spmd::SPMDDialect"];
+}
+
+#endif // PARTITA_PASSES_PARTITION_PASSES_TD

@@ -1,0 +1,68 @@
+//===- Pipelines.h - The phases of the compiler ----------------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The phases between the ONNX file and the emitted text, as pass pipelines.
+// Each ends with the read-only check of its contract.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_PIPELINES_PIPELINES_H
+#define PARTITA_PASSES_PIPELINES_PIPELINES_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassManager.h"
+#include <optional>
+#include <string>
+
+namespace partita {
+
+/// The phases, in order. `import` and `source` are not pipelines.
+enum class Phase { import, train, plan, spmd, schedule, source };
+
+/// Name as in --emit=NAME, and what the phase does in one line.
+llvm::StringRef phaseName(Phase phase);
+llvm::StringRef phaseDescription(Phase phase);
+std::optional<Phase> parsePhase(llvm::StringRef name);
+
+/// What the phases need to know.
+struct PipelineOptions {
+  /// cross_entropy, mse or output:NAME.
+  std::string loss = "cross_entropy";
+  /// The model result the loss is taken of; empty: the first.
+  std::string output;
+  /// Class dimension of cross_entropy.
+  int64_t classAxis = 1;
+  /// sgd, adam or adamw.
+  std::string optimizer = "sgd";
+  double lr = 0.01;
+  double momentum = 0.0;
+  bool nesterov = false;
+  double weightDecay = 0.0;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double eps = 1e-8;
+  /// Number of ranks.
+  int64_t ranks = 1;
+  /// Bytes from which a gradient bucket is closed.
+  int64_t bucketBytes = 4 << 20;
+  /// Communicate while the backward pass computes.
+  bool overlap = true;
+};
+
+/// Appends the passes of one phase, its contract check last.
+void addPhase(mlir::OpPassManager &manager, Phase phase,
+              const PipelineOptions &options);
+
+/// All dialects that occur in any phase.
+void registerAllPartitaDialects(mlir::DialectRegistry &registry);
+
+/// All passes, and a pipeline `partita-<phase>` for every phase.
+void registerAllPartitaPasses();
+
+} // namespace partita
+
+#endif // PARTITA_PASSES_PIPELINES_PIPELINES_H

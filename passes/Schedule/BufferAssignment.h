@@ -1,0 +1,189 @@
+//===- BufferAssignment.h - Where each value of a step lives ---*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decides for one rank class which values share memory and where it lies.
+//
+// The arena of a class, from offset 0:
+//
+//     parameters | gradients | optimizer state   each in bucket order, so that
+//                                                a bucket is one range in all
+//     other variables | inputs | results
+//     temporaries                                shared by lifetime; the three
+//                                                functions overlay each other
+//
+// Within a function, values share a storage when one is a reshape of the
+// other, when an all_reduce works in place, or when a fused loop overwrites an
+// operand that dies with it. A value that becomes a gradient, a result or a
+// variable's next value is computed right where that one lives; a copy is made
+// only where this is impossible.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_SCHEDULE_BUFFERASSIGNMENT_H
+#define PARTITA_PASSES_SCHEDULE_BUFFERASSIGNMENT_H
+
+#include "dialects/NN/IR/NNOps.h"
+#include "dialects/SPMD/IR/SPMDDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
+#include <vector>
+
+namespace partita {
+
+/// Parameters whose gradients are combined and updated together.
+struct Bucket {
+  /// The optimizer operations, in the order in which gradients are ready.
+  std::vector<mlir::Operation *> updates;
+  /// Combined over ranks; otherwise the gradients are already whole.
+  bool communicates = false;
+  /// Byte offsets, relative to the bucket's begin, of each parameter.
+  std::vector<int64_t> offsets;
+  /// Bytes from the first parameter's begin to the last one's end.
+  int64_t bytes = 0;
+  /// Begin of the bucket in the parameter, gradient and state regions.
+  int64_t parameterBegin = 0;
+  int64_t gradientBegin = 0;
+  std::vector<int64_t> stateBegins;
+  /// Index of the operation after which all gradients are ready.
+  int64_t ready = 0;
+};
+
+/// A range of the arena and how long it is needed.
+struct Storage {
+  spmd::Purpose purpose = spmd::Purpose::temporary;
+  std::string name;
+  int64_t bytes = 0;
+  /// First and last operation that touch it, by index in the function.
+  int64_t first = 0;
+  int64_t last = 0;
+  /// Set from the start for everything but temporaries.
+  int64_t offset = -1;
+  /// Storages of one joint collective lie in a common one.
+  int group = -1;
+  int64_t groupOffset = 0;
+  mlir::Type global;
+  dist::LayoutAttr layout;
+  bool isLabel = false;
+  int64_t limit = 0;
+
+  bool isFixed() const { return offset >= 0; }
+};
+
+/// Offsets that all functions of a class agree on.
+class ClassMemory {
+public:
+  /// Lays out variables, gradients and inputs. `step` may be null.
+  ClassMemory(mlir::ModuleOp module, mlir::func::FuncOp step,
+              llvm::ArrayRef<mlir::func::FuncOp> functions,
+              int64_t bucketBytes);
+
+  const std::vector<Bucket> &getBuckets() const { return buckets; }
+  Storage variable(llvm::StringRef name) const;
+  Storage gradient(llvm::StringRef name) const;
+  Storage input(llvm::StringRef name) const;
+  Storage result(llvm::StringRef function, llvm::StringRef name) const;
+  /// Bytes of everything above: where temporaries begin.
+  int64_t getPersistentBytes() const { return persistentBytes; }
+
+private:
+  void formBuckets(mlir::func::FuncOp step, int64_t bucketBytes);
+  void placeBuckets();
+  void placeVariables(mlir::ModuleOp module);
+  void placeInputs(llvm::ArrayRef<mlir::func::FuncOp> functions);
+  void placeResults(llvm::ArrayRef<mlir::func::FuncOp> functions);
+  int64_t take(int64_t bytes);
+
+  std::vector<Bucket> buckets;
+  std::map<std::string, Storage> variables, gradients, inputs, results;
+  int64_t persistentBytes = 0;
+};
+
+/// Where the values of one function live.
+class FunctionMemory {
+public:
+  FunctionMemory(mlir::func::FuncOp function, const ClassMemory &memory);
+
+  /// The storage of a value.
+  int storageOf(mlir::Value value) const {
+    return storageOfValue.lookup(value);
+  }
+  const Storage &get(int storage) const { return storages[storage]; }
+  const std::vector<Storage> &getStorages() const { return storages; }
+  /// Byte offset of a storage in the arena.
+  int64_t offsetOf(int storage) const;
+
+  /// A copy that is needed because a value cannot be computed in place:
+  /// after operation `after` (-1: at the begin), from `from` to `to`.
+  struct CopyStep {
+    int64_t after;
+    mlir::Value from;
+    int to;
+  };
+  const std::vector<CopyStep> &getCopies() const { return copies; }
+
+  /// all_reduce operations that are issued with this one as one call.
+  /// Maps the first of each run to its members (itself included).
+  const llvm::DenseMap<mlir::Operation *,
+                       llvm::SmallVector<mlir::Operation *>> &
+  getJoint() const {
+    return joint;
+  }
+
+  /// Index of each operation of the body.
+  int64_t indexOf(mlir::Operation *op) const { return index.lookup(op); }
+
+  /// End of the temporaries.
+  int64_t getArenaBytes() const { return arenaBytes; }
+
+private:
+  void assignStorages();
+  void assignFused(nn::FusedOp op, int64_t i);
+  void joinCollectives();
+  void bindTargets();
+  bool bind(mlir::Value value, const Storage &target);
+  void computeLifetimes();
+  void place();
+  int addStorage(const Storage &storage);
+  int addTemporary(mlir::Value value, llvm::StringRef name);
+  int64_t lastUseOf(mlir::Value value) const;
+  std::string nameOf(mlir::Operation *op) const;
+
+  mlir::func::FuncOp function;
+  const ClassMemory &memory;
+  std::vector<Storage> storages;
+  /// Sizes and lifetimes of joint collectives.
+  std::vector<Storage> groups;
+  std::vector<CopyStep> copies;
+  llvm::DenseMap<mlir::Value, int> storageOfValue;
+  llvm::DenseMap<mlir::Operation *, int64_t> index;
+  llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> joint;
+  std::map<std::string, int> fixedStorages;
+  llvm::DenseSet<mlir::Value> targets;
+  int64_t lossIndex = -1;
+  int64_t arenaBytes = 0;
+};
+
+/// The gradient a bucket's update takes before it is combined: the operand of
+/// its all_reduce, or the gradient itself.
+mlir::Value localGradient(mlir::Operation *update);
+
+/// Whether `reduce` combines a gradient that only its update uses, so that it
+/// can go into a bucket.
+bool isBucketed(spmd::AllReduceOp reduce);
+
+/// Whether the combined value is only returned, so that nothing waits for it.
+bool isReturnedOnly(spmd::AllReduceOp reduce);
+
+/// Whether `op` is an optimizer update.
+bool isUpdate(mlir::Operation *op);
+
+/// The name in a location: that of the ONNX node, or "" for none.
+std::string locationName(mlir::Location loc);
+
+} // namespace partita
+
+#endif // PARTITA_PASSES_SCHEDULE_BUFFERASSIGNMENT_H

@@ -1,0 +1,268 @@
+//===- ClassMemory.cpp - The lasting part of a class's arena --------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Buckets of parameters, and the offsets of variables, gradients, inputs and
+// results, which all functions of a rank class share.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Schedule/BufferAssignment.h"
+
+using namespace mlir;
+using namespace partita;
+
+namespace {
+
+int64_t alignUp(int64_t bytes) {
+  return (bytes + spmd::kAlignment - 1) / spmd::kAlignment * spmd::kAlignment;
+}
+
+StringRef updatedVariable(Operation *update) {
+  if (auto sgd = dyn_cast<nn::SgdOp>(update))
+    return sgd.getVariable();
+  return cast<nn::AdamOp>(update).getVariable();
+}
+
+SmallVector<StringRef> updatedStates(Operation *update) {
+  if (auto adam = dyn_cast<nn::AdamOp>(update))
+    return {adam.getFirstMoment(), adam.getSecondMoment()};
+  if (auto state = cast<nn::SgdOp>(update).getState())
+    return {*state};
+  return {};
+}
+
+Value gradientOf(Operation *update) { return update->getOperand(0); }
+
+spmd::AllReduceOp bucketedReduce(Operation *update) {
+  auto reduce = gradientOf(update).getDefiningOp<spmd::AllReduceOp>();
+  return reduce && isBucketed(reduce) ? reduce : spmd::AllReduceOp();
+}
+
+/// What two updates must have in common to be one launch and one collective.
+struct BucketKind {
+  StringAttr update;
+  DictionaryAttr parameters;
+  Type element;
+  Attribute axes;
+  Attribute reduction;
+
+  bool operator==(const BucketKind &other) const {
+    return update == other.update && parameters == other.parameters &&
+           element == other.element && axes == other.axes &&
+           reduction == other.reduction;
+  }
+};
+
+BucketKind kindOf(Operation *update) {
+  BucketKind kind;
+  kind.update = update->getName().getIdentifier();
+  NamedAttrList attributes(update->getAttrDictionary());
+  for (StringRef symbol :
+       {"variable", "state", "first_moment", "second_moment"})
+    attributes.erase(symbol);
+  kind.parameters = attributes.getDictionary(update->getContext());
+  kind.element = nn::tensorType(gradientOf(update)).getElementType();
+  if (spmd::AllReduceOp reduce = bucketedReduce(update)) {
+    kind.axes = reduce.getAxesAttr();
+    kind.reduction = reduce.getReductionAttr();
+  }
+  return kind;
+}
+
+} // namespace
+
+bool partita::isUpdate(Operation *op) { return isa<nn::SgdOp, nn::AdamOp>(op); }
+
+bool partita::isBucketed(spmd::AllReduceOp reduce) {
+  return reduce.getY().hasOneUse() && reduce.getX().hasOneUse() &&
+         isUpdate(*reduce.getY().user_begin());
+}
+
+bool partita::isReturnedOnly(spmd::AllReduceOp reduce) {
+  return reduce.getX().hasOneUse() &&
+         llvm::all_of(reduce.getY().getUsers(), [](Operation *user) {
+           return isa<func::ReturnOp>(user);
+         });
+}
+
+Value partita::localGradient(Operation *update) {
+  if (spmd::AllReduceOp reduce = bucketedReduce(update))
+    return reduce.getX();
+  return gradientOf(update);
+}
+
+ClassMemory::ClassMemory(ModuleOp module, func::FuncOp step,
+                         ArrayRef<func::FuncOp> functions,
+                         int64_t bucketBytes) {
+  if (step)
+    formBuckets(step, bucketBytes);
+  placeBuckets();
+  placeVariables(module);
+  placeInputs(functions);
+  placeResults(functions);
+}
+
+int64_t ClassMemory::take(int64_t bytes) {
+  int64_t offset = persistentBytes;
+  persistentBytes += alignUp(bytes);
+  return offset;
+}
+
+void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
+  llvm::DenseMap<Operation *, int64_t> index;
+  for (auto [i, op] : llvm::enumerate(step.front()))
+    index[&op] = i;
+  SmallVector<std::pair<int64_t, Operation *>> updates;
+  for (Operation &op : step.front())
+    if (isUpdate(&op)) {
+      Operation *producer = localGradient(&op).getDefiningOp();
+      updates.push_back({producer ? index.lookup(producer) : -1, &op});
+    }
+  llvm::stable_sort(
+      updates, [](const auto &a, const auto &b) { return a.first < b.first; });
+  // One bucket of each kind is open at a time.
+  SmallVector<std::pair<BucketKind, size_t>> open;
+  for (auto [ready, update] : updates) {
+    BucketKind kind = kindOf(update);
+    auto found = llvm::find_if(
+        open, [&](const auto &entry) { return entry.first == kind; });
+    if (found == open.end()) {
+      buckets.emplace_back();
+      buckets.back().communicates = static_cast<bool>(bucketedReduce(update));
+      open.push_back({kind, buckets.size() - 1});
+      found = open.end() - 1;
+    }
+    Bucket &bucket = buckets[found->second];
+    bucket.updates.push_back(update);
+    bucket.ready = std::max(bucket.ready, ready);
+    int64_t bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
+    bucket.offsets.push_back(alignUp(bucket.bytes));
+    bucket.bytes = bucket.offsets.back() + bytes;
+    if (bucket.bytes >= bucketBytes)
+      open.erase(found);
+  }
+  // In the order in which they are sent.
+  std::stable_sort(
+      buckets.begin(), buckets.end(),
+      [](const Bucket &a, const Bucket &b) { return a.ready < b.ready; });
+}
+
+void ClassMemory::placeBuckets() {
+  auto place = [&](std::map<std::string, Storage> &into, StringRef name,
+                   spmd::Purpose purpose, Operation *update, int64_t begin,
+                   int64_t offset) {
+    Storage storage;
+    storage.purpose = purpose;
+    storage.name = name.str();
+    storage.bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
+    storage.offset = begin + offset;
+    into[name.str()] = storage;
+  };
+  for (Bucket &bucket : buckets) {
+    bucket.parameterBegin = take(bucket.bytes);
+    for (auto [update, offset] : llvm::zip(bucket.updates, bucket.offsets))
+      place(variables, updatedVariable(update), spmd::Purpose::variable, update,
+            bucket.parameterBegin, offset);
+  }
+  for (Bucket &bucket : buckets) {
+    bucket.gradientBegin = take(bucket.bytes);
+    for (auto [update, offset] : llvm::zip(bucket.updates, bucket.offsets))
+      place(gradients, updatedVariable(update), spmd::Purpose::gradient, update,
+            bucket.gradientBegin, offset);
+  }
+  for (Bucket &bucket : buckets) {
+    size_t states = updatedStates(bucket.updates.front()).size();
+    for (size_t s = 0; s < states; ++s) {
+      bucket.stateBegins.push_back(take(bucket.bytes));
+      for (auto [update, offset] : llvm::zip(bucket.updates, bucket.offsets))
+        place(variables, updatedStates(update)[s], spmd::Purpose::variable,
+              update, bucket.stateBegins.back(), offset);
+    }
+  }
+}
+
+void ClassMemory::placeVariables(ModuleOp module) {
+  for (auto variable : module.getOps<nn::VariableOp>()) {
+    RankedTensorType type = variable.getTensorType();
+    auto [it, isNew] = variables.try_emplace(variable.getSymName().str());
+    Storage &storage = it->second;
+    if (isNew) {
+      storage.purpose = spmd::Purpose::variable;
+      storage.name = variable.getSymName().str();
+      storage.bytes = nn::byteSize(type);
+      storage.offset = take(storage.bytes);
+    }
+    storage.global = type;
+    storage.layout =
+        dist::LayoutAttr::getReplicated(module.getContext(), type.getRank());
+  }
+}
+
+void ClassMemory::placeInputs(ArrayRef<func::FuncOp> functions) {
+  for (func::FuncOp function : functions)
+    for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+      auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");
+      auto [it, isNew] =
+          inputs.try_emplace(name ? name.str() : "arg" + std::to_string(i));
+      if (!isNew)
+        continue;
+      Storage &storage = it->second;
+      auto type = cast<RankedTensorType>(function.getArgumentTypes()[i]);
+      storage.purpose = spmd::Purpose::input;
+      storage.name = it->first;
+      storage.bytes = nn::byteSize(type);
+      storage.offset = take(storage.bytes);
+      storage.isLabel = static_cast<bool>(function.getArgAttr(i, "nn.label"));
+      if (auto limit = function.getArgAttrOfType<IntegerAttr>(i, "nn.limit"))
+        storage.limit = limit.getInt();
+      if (auto global = function.getArgAttrOfType<TypeAttr>(i, "spmd.global"))
+        storage.global = global.getValue();
+      storage.layout =
+          function.getArgAttrOfType<dist::LayoutAttr>(i, dist::kLayoutAttr);
+    }
+}
+
+void ClassMemory::placeResults(ArrayRef<func::FuncOp> functions) {
+  for (func::FuncOp function : functions)
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      auto name = function.getResultAttrOfType<StringAttr>(i, "nn.name");
+      Storage storage;
+      auto type = cast<RankedTensorType>(function.getResultTypes()[i]);
+      storage.purpose = spmd::Purpose::result;
+      storage.name = name ? name.str() : "result" + std::to_string(i);
+      storage.bytes = nn::byteSize(type);
+      storage.offset = take(storage.bytes);
+      if (auto global =
+              function.getResultAttrOfType<TypeAttr>(i, "spmd.global"))
+        storage.global = global.getValue();
+      storage.layout =
+          function.getResultAttrOfType<dist::LayoutAttr>(i, dist::kLayoutAttr);
+      results[(function.getName() + "/" + storage.name).str()] = storage;
+    }
+}
+
+namespace {
+
+Storage lookup(const std::map<std::string, Storage> &map, StringRef name) {
+  auto it = map.find(name.str());
+  return it == map.end() ? Storage() : it->second;
+}
+
+} // namespace
+
+Storage ClassMemory::variable(StringRef name) const {
+  return lookup(variables, name);
+}
+Storage ClassMemory::gradient(StringRef name) const {
+  return lookup(gradients, name);
+}
+Storage ClassMemory::input(StringRef name) const {
+  return lookup(inputs, name);
+}
+Storage ClassMemory::result(StringRef function, StringRef name) const {
+  return lookup(results, (function + "/" + name).str());
+}

@@ -1,0 +1,135 @@
+//===- Passes.td - Passes of the Schedule phase -----------*- tablegen -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// From local tensors to launches on streams and buffers of one arena.
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_SCHEDULE_PASSES_TD
+#define PARTITA_PASSES_SCHEDULE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def LowerNormalize : Pass<"partita-lower-normalize", "::mlir::ModuleOp"> {
+  let summary = "turn normalisations into point-wise operations";
+  let description = [{
+    What: an nn.normalize becomes a few operations on channel vectors and one
+    multiply-add over the tensor, and an nn.normalize_grad two of them, so that
+    fusion joins them with the activation or the sum around them and memory is
+    read once.
+
+    Needs: nn operations on tensors.
+
+    Holds afterwards: no nn.normalize and no nn.normalize_grad.
+
+    Example:
+
+    ```mlir
+    func.func @predict(%x: tensor<2x3x4xf32>, %v: tensor<3xf32>) -> tensor<2x3x4xf32> {
+      %y = nn.normalize %x, %v, %v, %v, %v {axis = 1 : i64, eps = 1.000000e-05 : f64}
+          : tensor<2x3x4xf32>, tensor<3xf32>
+      return %y : tensor<2x3x4xf32>
+    }
+    ```
+    becomes x * a + b with a = gamma / sqrt(variance + eps) and
+    b = beta - mean * a, both reshaped to [3, 1].
+
+    Refuses: nothing.
+  }];
+  let dependentDialects = ["::partita::nn::NNDialect"];
+}
+
+def FusePointwise : Pass<"partita-fuse-pointwise", "::mlir::ModuleOp"> {
+  let summary = "join point-wise operations into nn.fused loops";
+  let description = [{
+    What: every point-wise operation becomes an nn.fused, and a producer is
+    joined with its consumer when both iterate over the same shape (or the
+    producer is a broadcast or a scalar) and nothing between them needs the
+    producer's result. Scalar constants become part of the body.
+
+    Needs: nn operations on tensors.
+
+    Holds afterwards: no point-wise operation outside nn.fused.
+
+    Example:
+
+    ```mlir
+    func.func @predict(%x: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {
+      %s = nn.add %x, %b : tensor<4xf32>, tensor<4xf32>
+      %y = nn.relu %s : tensor<4xf32>
+      return %y : tensor<4xf32>
+    }
+    ```
+    becomes
+    ```mlir
+      %y = nn.fused(%x, %b : tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+      ^bb0(%0: f32, %1: f32):
+        %2 = arith.addf %0, %1 : f32
+        %3 = arith.constant 0.0 : f32
+        %4 = arith.maximumf %2, %3 : f32
+        nn.yield %4 : f32
+      }
+    ```
+
+    Refuses: nothing.
+  }];
+  let statistics = [
+    Statistic<"numFused", "fused", "operations joined with another">
+  ];
+  let dependentDialects = ["::partita::nn::NNDialect"];
+}
+
+def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
+  let summary = "place buffers, launches and communication";
+  let description = [{
+    What: gives every tensor a place in the rank's arena, turns operations
+    into launches on the compute stream, and gradients' all_reduce operations
+    into buckets on the comm stream, each launched when its last gradient is
+    ready (wait-free backpropagation, Zhang et al., ATC'17). Parameters, their
+    gradients and optimizer state lie in the arena in bucket order, so that a
+    bucket is sent and updated as one piece. Collectives whose result the step
+    itself needs are waited for at once.
+
+    Needs: local tensors, after partita-fuse-pointwise.
+
+    Holds afterwards: only spmd operations on memrefs; spmd.class carries the
+    size of the arena.
+
+    Example:
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 1>} {
+      spmd.class @c0 ranks [0]
+      func.func @predict_c0(%x: tensor<4xf32> {nn.name = "x", dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<4xf32>})
+          -> (tensor<4xf32> {nn.name = "y", dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<4xf32>})
+          attributes {spmd.class = @c0, spmd.phase = "predict"} {
+        %y = nn.softmax %x {axis = 0 : i64} : tensor<4xf32>
+        return %y : tensor<4xf32>
+      }
+    }
+    ```
+    becomes
+    ```mlir
+        %x = spmd.buffer input "x" at 0 of tensor<4xf32> {...} : memref<4xf32>
+        %y = spmd.buffer result "y" at 64 of tensor<4xf32> {...} : memref<4xf32>
+        spmd.launch "nn.softmax" on compute(%x) -> (%y) {axis = 0 : i64} : (memref<4xf32>) -> (memref<4xf32>)
+    ```
+
+    Refuses: nothing.
+  }];
+  let options = [
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",
+           "size from which a bucket is closed">,
+    Option<"overlap", "overlap", "bool", "true",
+           "communicate while the backward pass computes">
+  ];
+  let statistics = [
+    Statistic<"numBuckets", "buckets", "gradient buckets of the first class">,
+    Statistic<"arenaBytes", "arena-bytes", "arena of the first class">
+  ];
+  let dependentDialects = ["::partita::spmd::SPMDDialect"];
+}
+
+#endif // PARTITA_PASSES_SCHEDULE_PASSES_TD

@@ -1,0 +1,461 @@
+//===- ScheduleProgram.cpp - Launches, streams, events and buckets --------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Replaces every class function by its scheduled form. Memory is decided by
+// ClassMemory and FunctionMemory; this file decides order and streams.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/IR/IRMapping.h"
+#include "passes/Schedule/BufferAssignment.h"
+#include "passes/Schedule/Passes.h"
+#include "llvm/ADT/MapVector.h"
+
+using namespace mlir;
+using namespace partita;
+using spmd::Stream;
+
+namespace partita {
+#define GEN_PASS_DEF_SCHEDULEPROGRAM
+#include "passes/Schedule/Passes.h.inc"
+} // namespace partita
+
+namespace {
+
+/// Writes the scheduled form of one function.
+class FunctionSchedule {
+public:
+  FunctionSchedule(func::FuncOp function, const ClassMemory &classMemory,
+                   bool overlap)
+      : function(function), classMemory(classMemory),
+        memory(function, classMemory), overlap(overlap),
+        builder(function.getContext()) {}
+
+  func::FuncOp build() {
+    OpBuilder outer(function);
+    auto scheduled = outer.create<func::FuncOp>(
+        function.getLoc(), function.getName(), outer.getFunctionType({}, {}));
+    for (StringRef name : {spmd::kClassAttr, spmd::kPhaseAttr})
+      if (Attribute value = function->getAttr(name))
+        scheduled->setAttr(name, value);
+    Block *body = scheduled.addEntryBlock();
+    builder.setInsertionPointToEnd(body);
+    // Declarations stand before everything else.
+    declarations = builder.create<func::ReturnOp>(function.getLoc());
+    auto end = builder.create<func::ReturnOp>(function.getLoc());
+    builder.setInsertionPoint(end);
+
+    emitCopies(-1);
+    for (Operation &op : function.front().without_terminator()) {
+      int64_t i = memory.indexOf(&op);
+      emitOp(&op);
+      bool isLast = op.getNextNode() == function.front().getTerminator();
+      if (isLast)
+        finishStep();
+      emitCopies(i);
+      if (overlap && !isLast)
+        sendBuckets(i);
+    }
+    if (function.front().without_terminator().empty())
+      finishStep();
+    declarations->erase();
+    return scheduled;
+  }
+
+  int64_t getArenaBytes() const { return memory.getArenaBytes(); }
+
+private:
+  bool isStep() const {
+    auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
+    return phase && phase.getValue() == "step";
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Buffers
+  //===--------------------------------------------------------------------===//
+
+  Value declare(spmd::Purpose purpose, StringRef name, int64_t offset,
+                MemRefType type, const Storage *storage) {
+    std::string key;
+    llvm::raw_string_ostream(key) << offset << ' ' << type << ' ' << name;
+    auto it = declared.find(key);
+    if (it != declared.end())
+      return it->second;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(declarations);
+    TypeAttr global;
+    Attribute layout;
+    if (storage && storage->global) {
+      global = TypeAttr::get(storage->global);
+      layout = storage->layout;
+    }
+    auto buffer = builder.create<spmd::BufferOp>(
+        function.getLoc(), type,
+        spmd::PurposeAttr::get(builder.getContext(), purpose),
+        builder.getStringAttr(name), builder.getI64IntegerAttr(offset), global,
+        layout);
+    if (storage && storage->isLabel)
+      buffer->setAttr("label", builder.getUnitAttr());
+    if (storage && storage->limit > 0)
+      buffer->setAttr("limit", builder.getI64IntegerAttr(storage->limit));
+    declared[key] = buffer;
+    return buffer;
+  }
+
+  Value bufferOf(Value value, int id) {
+    const Storage &storage = memory.get(id);
+    auto type = nn::tensorType(value);
+    return declare(storage.purpose, storage.name, memory.offsetOf(id),
+                   MemRefType::get(type.getShape(), type.getElementType()),
+                   &storage);
+  }
+  Value bufferOf(Value value) {
+    return bufferOf(value, memory.storageOf(value));
+  }
+
+  Value flatBuffer(spmd::Purpose purpose, StringRef name, int64_t offset,
+                   int64_t bytes, Type element) {
+    int64_t width = element.getIntOrFloatBitWidth() / 8;
+    return declare(purpose, name, offset,
+                   MemRefType::get({bytes / width}, element), nullptr);
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Operations
+  //===--------------------------------------------------------------------===//
+
+  spmd::LaunchOp launch(Location loc, StringRef kernel, ValueRange inputs,
+                        ValueRange outputs, DictionaryAttr params) {
+    auto op = builder.create<spmd::LaunchOp>(
+        loc, builder.getStringAttr(kernel),
+        spmd::StreamAttr::get(builder.getContext(), Stream::compute), inputs,
+        outputs, params && !params.empty() ? params : DictionaryAttr());
+    op->setAttr("section", builder.getStringAttr(section));
+    return op;
+  }
+
+  void emitOp(Operation *op) {
+    if (isa<nn::ReadOp, nn::ReshapeOp, nn::AssignOp>(op) || isUpdate(op))
+      return;
+    if (auto reduce = dyn_cast<spmd::AllReduceOp>(op)) {
+      emitAllReduce(reduce);
+      return;
+    }
+    // The loss is the last thing before the backward pass.
+    if (section == "loss" && !isLossOp(op))
+      section = "backward";
+    if (section == "forward" && isStep() && isLossOp(op))
+      section = "loss";
+    SmallVector<Value> inputs, outputs;
+    for (Value operand : op->getOperands())
+      inputs.push_back(bufferOf(operand));
+    for (Value result : op->getResults())
+      outputs.push_back(bufferOf(result));
+    auto launched = launch(op->getLoc(), op->getName().getStringRef(), inputs,
+                           outputs, op->getAttrDictionary());
+    if (auto fused = dyn_cast<nn::FusedOp>(op))
+      copyBody(fused, launched);
+    if (section == "loss" && isLossResult(op))
+      section = "backward";
+  }
+
+  bool isLossOp(Operation *op) const {
+    return locationName(op->getLoc()) == "loss";
+  }
+  bool isLossResult(Operation *op) const {
+    return llvm::any_of(op->getUsers(), [](Operation *user) {
+      return isa<func::ReturnOp>(user) ||
+             (isa<spmd::AllReduceOp>(user) &&
+              isReturnedOnly(cast<spmd::AllReduceOp>(user)));
+    });
+  }
+
+  void copyBody(nn::FusedOp from, spmd::LaunchOp to) {
+    IRMapping mapping;
+    from.getBody().cloneInto(&to.getBody(), mapping);
+    Operation *yield = to.getBody().front().getTerminator();
+    OpBuilder inner(yield);
+    inner.create<spmd::YieldOp>(yield->getLoc(), yield->getOperands());
+    yield->erase();
+  }
+
+  void emitCopies(int64_t after) {
+    for (const FunctionMemory::CopyStep &copy : memory.getCopies())
+      if (copy.after == after)
+        launch(copy.from.getLoc(), "copy", bufferOf(copy.from),
+               bufferOf(copy.from, copy.to), DictionaryAttr());
+  }
+
+  //===--------------------------------------------------------------------===//
+  // Communication
+  //===--------------------------------------------------------------------===//
+
+  void record(int64_t event, Stream stream) {
+    builder.create<spmd::RecordOp>(function.getLoc(), event, stream);
+  }
+  void wait(int64_t event, Stream stream) {
+    builder.create<spmd::WaitOp>(function.getLoc(), event, stream);
+  }
+
+  /// Issues a collective once the compute stream has come this far; returns
+  /// the event that marks its end.
+  int64_t communicate(spmd::AllReduceOp reduce, Value buffer, Twine label) {
+    int64_t ready = nextEvent++, done = nextEvent++;
+    record(ready, Stream::compute);
+    wait(ready, Stream::comm);
+    builder.create<spmd::CommunicateOp>(
+        reduce.getLoc(), builder.getStringAttr("all_reduce"),
+        reduce.getReductionAttr(), buffer,
+        spmd::StreamAttr::get(builder.getContext(), Stream::comm),
+        reduce.getAxesAttr(), builder.getStringAttr(label));
+    record(done, Stream::comm);
+    return done;
+  }
+
+  void emitAllReduce(spmd::AllReduceOp reduce) {
+    if (isBucketed(reduce))
+      return;
+    std::string name = locationName(reduce.getLoc());
+    if (isReturnedOnly(reduce)) {
+      int64_t done = communicate(reduce, bufferOf(reduce.getX()), name);
+      if (overlap)
+        pending.push_back(done);
+      else
+        wait(done, Stream::compute);
+      return;
+    }
+    auto joint = memory.getJoint().find(reduce);
+    if (joint != memory.getJoint().end()) {
+      emitJoint(joint->second);
+      return;
+    }
+    for (auto &entry : memory.getJoint())
+      if (llvm::is_contained(entry.second, reduce.getOperation()))
+        return;
+    // What was copied is combined where the copy lies.
+    Value buffer = bufferOf(reduce.getY());
+    wait(communicate(reduce, buffer, "values of " + name), Stream::compute);
+  }
+
+  /// Several small values as one call.
+  void emitJoint(ArrayRef<Operation *> members) {
+    auto first = cast<spmd::AllReduceOp>(members.front());
+    auto last = cast<spmd::AllReduceOp>(members.back());
+    int64_t begin = memory.offsetOf(memory.storageOf(first.getX()));
+    int64_t lastBegin = memory.offsetOf(memory.storageOf(last.getX()));
+    auto type = nn::tensorType(last.getX());
+    int64_t bytes = lastBegin + nn::byteSize(type) - begin;
+    std::string name = locationName(first.getLoc());
+    Value buffer = flatBuffer(spmd::Purpose::bucket, name + " values", begin,
+                              bytes, type.getElementType());
+    wait(communicate(first, buffer, "values of " + Twine(name)),
+         Stream::compute);
+  }
+
+  std::string bucketLabel(size_t number) const {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    std::string label = "bucket " + std::to_string(number) + ":";
+    for (auto [i, update] : llvm::enumerate(bucket.updates)) {
+      if (i == 8 && bucket.updates.size() > 9) {
+        label += " and " + std::to_string(bucket.updates.size() - i) + " more";
+        break;
+      }
+      label += (i ? ", " : " ") + updatedName(update);
+    }
+    return label;
+  }
+
+  static std::string updatedName(Operation *update) {
+    if (auto sgd = dyn_cast<nn::SgdOp>(update))
+      return sgd.getVariable().str();
+    return cast<nn::AdamOp>(update).getVariable().str();
+  }
+
+  Type elementOf(const Bucket &bucket) const {
+    return nn::tensorType(bucket.updates.front()->getOperand(0))
+        .getElementType();
+  }
+
+  Value gradientBucket(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    return flatBuffer(spmd::Purpose::bucket,
+                      "gradients of bucket " + std::to_string(number),
+                      bucket.gradientBegin, bucket.bytes, elementOf(bucket));
+  }
+
+  void sendBucket(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    auto reduce = bucket.updates.front()
+                      ->getOperand(0)
+                      .getDefiningOp<spmd::AllReduceOp>();
+    doneOfBucket[number] =
+        communicate(reduce, gradientBucket(number), bucketLabel(number));
+  }
+
+  /// Sends the buckets whose last gradient is ready after operation `i`.
+  void sendBuckets(int64_t i) {
+    if (!isStep())
+      return;
+    for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
+      if (bucket.communicates && bucket.ready == i &&
+          !doneOfBucket.contains(number))
+        sendBucket(number);
+  }
+
+  /// What remains after the last operation: buckets not sent yet, updates in
+  /// the order in which buckets arrive, results that travel.
+  void finishStep() {
+    if (isStep()) {
+      section = "update";
+      for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
+        if (bucket.communicates && !doneOfBucket.contains(number) && overlap)
+          sendBucket(number);
+      for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets())) {
+        if (bucket.communicates) {
+          if (!overlap)
+            sendBucket(number);
+          wait(doneOfBucket[number], Stream::compute);
+        }
+        emitUpdate(number);
+      }
+    }
+    for (int64_t event : pending)
+      wait(event, Stream::compute);
+    pending.clear();
+  }
+
+  void emitUpdate(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    Operation *update = bucket.updates.front();
+    Type element = elementOf(bucket);
+    std::string suffix = " of bucket " + std::to_string(number);
+    Value parameters = flatBuffer(spmd::Purpose::bucket, "parameters" + suffix,
+                                  bucket.parameterBegin, bucket.bytes, element);
+    SmallVector<Value> inputs = {parameters, gradientBucket(number)};
+    SmallVector<Value> outputs = {parameters};
+    bool isAdam = isa<nn::AdamOp>(update);
+    for (auto [s, begin] : llvm::enumerate(bucket.stateBegins)) {
+      StringRef what = !isAdam  ? "momentum"
+                       : s == 0 ? "first moments"
+                                : "second moments";
+      Value state = flatBuffer(spmd::Purpose::bucket, (what + suffix).str(),
+                               begin, bucket.bytes, element);
+      inputs.push_back(state);
+      outputs.push_back(state);
+    }
+    NamedAttrList params(update->getAttrDictionary());
+    for (StringRef symbol :
+         {"variable", "state", "first_moment", "second_moment"})
+      params.erase(symbol);
+    auto loc = NameLoc::get(builder.getStringAttr(bucketLabel(number)));
+    launch(loc, update->getName().getStringRef(), inputs, outputs,
+           params.getDictionary(builder.getContext()));
+    // The parts have names of their own, for readers and for the runtime.
+    for (Operation *member : bucket.updates)
+      declareParts(member);
+  }
+
+  void declareParts(Operation *update) {
+    auto declareNamed = [&](const Storage &storage, RankedTensorType type) {
+      declare(storage.purpose, storage.name, storage.offset,
+              MemRefType::get(type.getShape(), type.getElementType()),
+              &storage);
+    };
+    auto type = nn::tensorType(update->getOperand(0));
+    declareNamed(classMemory.gradient(updatedName(update)), type);
+    declareNamed(classMemory.variable(updatedName(update)), type);
+    for (StringRef name : {"state", "first_moment", "second_moment"})
+      if (auto symbol = update->getAttrOfType<FlatSymbolRefAttr>(name))
+        declareNamed(classMemory.variable(symbol.getValue()), type);
+  }
+
+  func::FuncOp function;
+  const ClassMemory &classMemory;
+  FunctionMemory memory;
+  bool overlap;
+  OpBuilder builder;
+  Operation *declarations = nullptr;
+  /// Buffers by offset, type and name.
+  std::map<std::string, Value> declared;
+  llvm::DenseMap<size_t, int64_t> doneOfBucket;
+  SmallVector<int64_t> pending;
+  int64_t nextEvent = 0;
+  StringRef section = "forward";
+};
+
+struct ScheduleProgramPass
+    : partita::impl::ScheduleProgramBase<ScheduleProgramPass> {
+  using ScheduleProgramBase::ScheduleProgramBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    promoteTables(module);
+    bool isFirst = true;
+    for (auto classOp : module.getOps<spmd::ClassOp>()) {
+      scheduleClass(module, classOp, isFirst);
+      isFirst = false;
+    }
+  }
+
+private:
+  /// Literal tables become variables, so that they have a place in the arena.
+  static void promoteTables(ModuleOp module) {
+    llvm::MapVector<Attribute, FlatSymbolRefAttr> tables;
+    module.walk([&](nn::ConstantOp constant) {
+      FlatSymbolRefAttr &symbol = tables[constant.getValueAttr()];
+      OpBuilder builder(module.getBodyRegion());
+      if (!symbol) {
+        std::string name = "constant." + std::to_string(tables.size() - 1);
+        while (module.lookupSymbol(name))
+          name += "_";
+        builder.create<nn::VariableOp>(
+            constant.getLoc(), name, nn::Role::constant,
+            constant.getY().getType(), constant.getValueAttr());
+        symbol = FlatSymbolRefAttr::get(builder.getContext(), name);
+      }
+      builder.setInsertionPoint(constant);
+      Value read = builder.create<nn::ReadOp>(
+          constant.getLoc(), constant.getY().getType(), symbol);
+      constant.getY().replaceAllUsesWith(read);
+      constant.erase();
+    });
+  }
+
+  void scheduleClass(ModuleOp module, spmd::ClassOp classOp, bool isFirst) {
+    SmallVector<func::FuncOp> functions;
+    func::FuncOp step;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto symbol =
+          function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
+      if (!symbol || symbol.getValue() != classOp.getSymName())
+        continue;
+      functions.push_back(function);
+      auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
+      if (phase && phase.getValue() == "step")
+        step = function;
+    }
+    ClassMemory memory(module, step, functions, bucketBytes);
+    int64_t total = memory.getPersistentBytes();
+    for (func::FuncOp function : functions) {
+      FunctionSchedule schedule(function, memory, overlap);
+      schedule.build();
+      total = std::max(total, schedule.getArenaBytes());
+    }
+    for (func::FuncOp function : functions)
+      function.erase();
+    OpBuilder builder(module.getContext());
+    classOp.setArenaBytesAttr(builder.getI64IntegerAttr(total));
+    classOp.setPersistentBytesAttr(
+        builder.getI64IntegerAttr(memory.getPersistentBytes()));
+    if (isFirst) {
+      numBuckets = memory.getBuckets().size();
+      arenaBytes = total;
+    }
+  }
+};
+
+} // namespace

@@ -1,0 +1,159 @@
+//===- Passes.td - What must hold between the phases ------*- tablegen -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+// Read-only passes that run after every phase, always.
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_VERIFY_PASSES_TD
+#define PARTITA_PASSES_VERIFY_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def VerifyImport : Pass<"partita-verify-import", "::mlir::ModuleOp"> {
+  let summary = "only nn operations, each with an origin";
+  let description = [{
+    What: checks a module after import and changes nothing: one function
+    `@forward`; only nn operations in it, which have static shapes by their
+    own rules; every argument and result named; every operation located at the
+    ONNX node it came from; parameters are read.
+
+    Needs: an imported module.
+
+    Holds afterwards: the contract of the import phase.
+
+    Example (accepted):
+
+    ```mlir
+    func.func @forward(%x: tensor<4xf32> {nn.name = "x"}) -> (tensor<4xf32> {nn.name = "y"}) {
+      %y = nn.relu %x : tensor<4xf32> loc("/relu")
+      return %y : tensor<4xf32>
+    }
+    ```
+
+    Refuses: everything else, with the rule that is broken.
+  }];
+}
+
+def VerifyTrain : Pass<"partita-verify-train", "::mlir::ModuleOp"> {
+  let summary = "each parameter has one gradient and one update";
+  let description = [{
+    What: checks a module after the training program was built: functions
+    `@step`, `@eval`, `@predict`; exactly one update per parameter in `@step`
+    and none elsewhere; no optimizer state shared by two parameters; no
+    nn.batch_norm or nn.dropout left; `@eval` and `@predict` write nothing.
+
+    Needs: a module after partita-build-gradients.
+
+    Holds afterwards: the contract of the train phase.
+
+    Example (accepted):
+
+    ```mlir
+    nn.variable @w parameter : tensor<3xf32> = dense<1.0> : tensor<3xf32>
+    func.func @step(%x: tensor<3xf32>) -> tensor<f32> {
+      nn.sgd @w, %x : tensor<3xf32>
+      %l = nn.reduce sum %x {axes = array<i64: 0>} : tensor<3xf32>
+      return %l : tensor<f32>
+    }
+    func.func @eval(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }
+    func.func @predict(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }
+    ```
+
+    Refuses: a parameter without update or with two, and what else is named
+    above.
+  }];
+}
+
+def VerifyPlan : Pass<"partita-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "every split is one that its operation allows";
+  let description = [{
+    What: checks a planned module: there is a grid; every `dist.split` names
+    dimensions of its operation that can be split and axes of the grid; every
+    operand lies as the split needs it; every parameter has a legal
+    `dist.sync`.
+
+    Needs: a module after planning.
+
+    Holds afterwards: the contract of the plan phase.
+
+    Example (accepted):
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 2>} {
+      func.func @predict(%x: tensor<4x3xf32> {dist.layout = #dist.layout<[[data], []]>}) -> tensor<4x3xf32> {
+        %y = nn.relu %x {dist.split = #dist.split<d0 = [data]>} : tensor<4x3xf32>
+        return %y : tensor<4x3xf32>
+      }
+    }
+    ```
+
+    Refuses: an illegal split, with the dimension and what it is.
+  }];
+}
+
+def VerifyPartition : Pass<"partita-verify-partition", "::mlir::ModuleOp"> {
+  let summary = "parts tile the whole, gradients are combined once";
+  let description = [{
+    What: checks a partitioned module: the classes name every rank exactly
+    once; the parts of each argument and result over all ranks have the sizes
+    that tile the global tensor exactly once; all classes have the same
+    sequence of collectives; a parameter's gradient is combined exactly once
+    on its way to the update.
+
+    Needs: a module after partita-partition-program.
+
+    Holds afterwards: the contract of the partition phase.
+
+    Example (accepted):
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 2>} {
+      spmd.class @c0 ranks [0, 1]
+      func.func @predict_c0(%x: tensor<2xf32> {dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<4xf32>})
+          -> (tensor<2xf32> {dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<4xf32>})
+          attributes {spmd.class = @c0, spmd.phase = "predict"} {
+        return %x : tensor<2xf32>
+      }
+    }
+    ```
+
+    Refuses: everything else, with the rule that is broken.
+  }];
+}
+
+def VerifySchedule : Pass<"partita-verify-schedule", "::mlir::ModuleOp"> {
+  let summary = "no two accesses to memory without an order";
+  let description = [{
+    What: checks a scheduled module: every buffer lies inside its class's
+    arena; buffers that hold different things at the same time do not overlap;
+    of two accesses to the same bytes on different streams, one of them a
+    write, an event orders them; all classes communicate in the same order.
+
+    Needs: a module after partita-schedule-program.
+
+    Holds afterwards: the contract of the schedule phase.
+
+    Example (accepted):
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 2>} {
+      spmd.class @c0 ranks [0, 1] {arena_bytes = 64 : i64, persistent_bytes = 0 : i64}
+      func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+        %b = spmd.buffer temporary "b" at 0 : memref<4xf32>
+        spmd.launch "nn.fill" on compute() -> (%b) : () -> (memref<4xf32>)
+        spmd.record 0 on compute
+        spmd.wait 0 on comm
+        spmd.communicate all_reduce sum %b on comm over ["data"] label "b" : memref<4xf32>
+        return
+      }
+    }
+    ```
+
+    Refuses: a race, named by both operations and the buffers.
+  }];
+}
+
+#endif // PARTITA_PASSES_VERIFY_PASSES_TD

@@ -1,0 +1,217 @@
+//===- VerifySchedule.cpp - Contract of the schedule phase ---------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Read-only race check of scheduled programs with vector clocks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/SPMD/IR/SPMDDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Verify/Passes.h"
+#include <map>
+
+using namespace mlir;
+using namespace partita;
+
+namespace partita {
+#define GEN_PASS_DEF_VERIFYSCHEDULE
+#include "passes/Verify/Passes.h.inc"
+} // namespace partita
+
+namespace {
+
+constexpr unsigned kStreams = 2;
+
+/// How far each stream has come, as far as one of them knows.
+using Clock = std::array<int64_t, kStreams>;
+
+/// One access to a range of the arena.
+struct Access {
+  Operation *op = nullptr;
+  int64_t begin = 0;
+  int64_t end = 0;
+  bool writes = false;
+  unsigned stream = 0;
+  int64_t time = 0;
+};
+
+int64_t bytesOf(MemRefType type) {
+  return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
+}
+
+/// The checks of one function.
+class FunctionCheck {
+public:
+  FunctionCheck(func::FuncOp function, int64_t arenaBytes)
+      : function(function), arenaBytes(arenaBytes) {}
+
+  LogicalResult run() {
+    for (Operation &op : function.front().without_terminator()) {
+      if (auto buffer = dyn_cast<spmd::BufferOp>(op))
+        checkBuffer(buffer);
+      else if (auto launch = dyn_cast<spmd::LaunchOp>(op))
+        checkLaunch(launch);
+      else if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
+        checkCommunicate(communicate);
+      else if (auto record = dyn_cast<spmd::RecordOp>(op))
+        events[record.getEvent()] = clocks[index(record.getStream())];
+      else if (auto wait = dyn_cast<spmd::WaitOp>(op))
+        join(clocks[index(wait.getStream())], events[wait.getEvent()]);
+      else
+        refuse(&op, "'" + op.getName().getStringRef() +
+                        "' is no scheduled operation");
+    }
+    return failure(failedAny);
+  }
+
+  const std::vector<std::string> &getCalls() const { return calls; }
+
+private:
+  static unsigned index(spmd::Stream stream) {
+    return static_cast<unsigned>(stream);
+  }
+
+  static void join(Clock &into, const Clock &from) {
+    for (unsigned s = 0; s < kStreams; ++s)
+      into[s] = std::max(into[s], from[s]);
+  }
+
+  void refuse(Operation *op, const Twine &rule) {
+    op->emitError() << "contract of the schedule phase: " << rule;
+    failedAny = true;
+  }
+
+  void checkBuffer(spmd::BufferOp buffer) {
+    auto type = cast<MemRefType>(buffer.getBuffer().getType());
+    int64_t begin = buffer.getOffset();
+    if (begin + bytesOf(type) > arenaBytes)
+      refuse(buffer, "buffer '" + buffer.getName() + "' ends at byte " +
+                         Twine(begin + bytesOf(type)) + " of an arena of " +
+                         Twine(arenaBytes));
+  }
+
+  Access accessOf(Operation *op, Value value, bool writes, unsigned stream) {
+    auto buffer = value.getDefiningOp<spmd::BufferOp>();
+    Access access;
+    access.op = op;
+    if (buffer) {
+      access.begin = buffer.getOffset();
+      access.end = access.begin + bytesOf(cast<MemRefType>(value.getType()));
+    }
+    access.writes = writes;
+    access.stream = stream;
+    access.time = clocks[stream][stream];
+    return access;
+  }
+
+  /// Adds an access after comparing it with those it may race with: accesses
+  /// of another stream that this one has not waited for.
+  void add(const Access &access) {
+    const Clock &clock = clocks[access.stream];
+    for (const Access &before : accesses[1 - access.stream]) {
+      bool overlaps = before.begin < access.end && access.begin < before.end;
+      if (!overlaps || !(before.writes || access.writes) ||
+          before.time <= clock[before.stream])
+        continue;
+      InFlightDiagnostic error = access.op->emitError()
+                                 << "contract of the schedule phase: bytes "
+                                 << std::max(before.begin, access.begin)
+                                 << " to " << std::min(before.end, access.end)
+                                 << " of the arena are used on two streams "
+                                    "without an event between the uses";
+      error.attachNote(before.op->getLoc()) << "the other use is here";
+      failedAny = true;
+      break;
+    }
+    if (access.begin < access.end)
+      accesses[access.stream].push_back(access);
+  }
+
+  void checkLaunch(spmd::LaunchOp launch) {
+    unsigned stream = index(launch.getStream());
+    ++clocks[stream][stream];
+    for (Value input : launch.getInputs())
+      add(accessOf(launch, input, /*writes=*/false, stream));
+    for (Value output : launch.getOutputs())
+      add(accessOf(launch, output, /*writes=*/true, stream));
+    bool isElementwise =
+        launch.getKernel() == "nn.fused" || launch.getKernel() == "nn.sgd" ||
+        launch.getKernel() == "nn.adam" || launch.getKernel() == "copy";
+    // A kernel that works on windows or sums must not overwrite its operands.
+    for (Value input : launch.getInputs())
+      for (Value output : launch.getOutputs()) {
+        Access a = accessOf(launch, input, false, stream);
+        Access b = accessOf(launch, output, true, stream);
+        bool overlaps = a.begin < b.end && b.begin < a.end;
+        bool isSame = a.begin == b.begin && a.end == b.end;
+        if (overlaps && !(isElementwise && isSame))
+          refuse(launch, "kernel '" + launch.getKernel() +
+                             "' overwrites an operand it still reads");
+      }
+  }
+
+  void checkCommunicate(spmd::CommunicateOp communicate) {
+    unsigned stream = index(communicate.getStream());
+    ++clocks[stream][stream];
+    add(accessOf(communicate, communicate.getBuffer(), /*writes=*/true,
+                 stream));
+    std::string call;
+    llvm::raw_string_ostream(call)
+        << communicate.getKind() << ' '
+        << stringifyReduction(communicate.getReduction()) << ' '
+        << communicate.getAxes() << ' ' << communicate.getBuffer().getType();
+    calls.push_back(call);
+  }
+
+  func::FuncOp function;
+  int64_t arenaBytes;
+  std::array<Clock, kStreams> clocks = {};
+  std::map<int64_t, Clock> events;
+  std::array<std::vector<Access>, kStreams> accesses;
+  std::vector<std::string> calls;
+  bool failedAny = false;
+};
+
+struct VerifySchedulePass
+    : partita::impl::VerifyScheduleBase<VerifySchedulePass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    bool failedAny = false;
+    std::map<std::string, std::pair<func::FuncOp, std::vector<std::string>>>
+        callsOfPhase;
+    for (auto function : module.getOps<func::FuncOp>()) {
+      auto symbol =
+          function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
+      auto classOp = symbol
+                         ? module.lookupSymbol<spmd::ClassOp>(symbol.getValue())
+                         : spmd::ClassOp();
+      if (!classOp || !classOp.getArenaBytes()) {
+        function.emitError("contract of the schedule phase: the function "
+                           "belongs to no class with an arena");
+        failedAny = true;
+        continue;
+      }
+      FunctionCheck check(function, *classOp.getArenaBytes());
+      failedAny |= failed(check.run());
+      auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
+      auto [it, isNew] = callsOfPhase.try_emplace(phase ? phase.str() : "",
+                                                  function, check.getCalls());
+      if (!isNew && it->second.second != check.getCalls()) {
+        function.emitError()
+            << "contract of the schedule phase: communication differs from "
+               "that of @"
+            << it->second.first.getName();
+        failedAny = true;
+      }
+    }
+    if (failedAny)
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

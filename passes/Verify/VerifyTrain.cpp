@@ -1,0 +1,75 @@
+//===- VerifyTrain.cpp - Contract of the train phase ---------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Read-only check of the training program.
+//
+//===----------------------------------------------------------------------===//
+
+#include "dialects/NN/IR/NNOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Verify/Passes.h"
+
+using namespace mlir;
+using namespace partita;
+
+namespace partita {
+#define GEN_PASS_DEF_VERIFYTRAIN
+#include "passes/Verify/Passes.h.inc"
+} // namespace partita
+
+namespace {
+
+struct VerifyTrainPass : partita::impl::VerifyTrainBase<VerifyTrainPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    for (StringRef name : {"step", "eval", "predict"})
+      if (!module.lookupSymbol<func::FuncOp>(name)) {
+        module.emitError() << "contract of the train phase: there must be a "
+                              "function @"
+                           << name;
+        return signalPassFailure();
+      }
+    bool failedAny = false;
+    auto refuse = [&](Operation *op, const Twine &rule) {
+      op->emitError() << "contract of the train phase: " << rule;
+      failedAny = true;
+    };
+    llvm::StringMap<Operation *> updateOf, stateOf;
+    module.walk([&](Operation *op) {
+      if (isa<nn::BatchNormOp, nn::DropoutOp>(op))
+        refuse(op, "'" + op->getName().getStringRef() +
+                       "' must have been expanded");
+      bool isUpdate = isa<nn::SgdOp, nn::AdamOp>(op);
+      if (!isUpdate && !isa<nn::AssignOp>(op))
+        return;
+      auto function = op->getParentOfType<func::FuncOp>();
+      if (function.getName() != "step")
+        return refuse(op, "only @step writes variables, not @" +
+                              function.getName());
+      if (!isUpdate)
+        return;
+      auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
+      if (!updateOf.try_emplace(variable.getValue(), op).second)
+        refuse(op, "parameter '" + variable.getValue() + "' is updated twice");
+      for (StringRef name : {"state", "first_moment", "second_moment"})
+        if (auto state = op->getAttrOfType<FlatSymbolRefAttr>(name))
+          if (!stateOf.try_emplace(state.getValue(), op).second)
+            refuse(op,
+                   "state '" + state.getValue() + "' belongs to two updates");
+    });
+    for (auto variable : module.getOps<nn::VariableOp>())
+      if (variable.getRole() == nn::Role::parameter &&
+          !updateOf.count(variable.getSymName()))
+        refuse(variable,
+               "parameter '" + variable.getSymName() + "' has no update");
+    if (failedAny)
+      signalPassFailure();
+    markAllAnalysesPreserved();
+  }
+};
+
+} // namespace

@@ -1,0 +1,21 @@
+//===- partita-opt.cpp - Runs single passes on textual IR -----------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// mlir-opt for Partita's dialects and passes.
+//
+//===----------------------------------------------------------------------===//
+
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Pipelines/Pipelines.h"
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  partita::registerAllPartitaDialects(registry);
+  partita::registerAllPartitaPasses();
+  return mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "Partita's pass driver\n", registry));
+}
