@@ -100,6 +100,10 @@ ReducePlan::ReducePlan(const char *kernel, const Dims &shape,
 template <typename Term>
 static void sumTerms(const ReducePlan &plan, float scale, const float *x,
                      float *y, const Term &term) {
+  if (plan.outputs == 0)
+    return;
+  if (plan.terms == 0)
+    return std::fill(y, y + plan.outputs, scale * 0.0f);
   if (plan.innerReduced) {
     parallelFor(
         plan.outputs, plan.terms,
@@ -118,8 +122,6 @@ static void sumTerms(const ReducePlan &plan, float scale, const float *x,
         });
     return;
   }
-  if (plan.outputs == 0)
-    return;
   std::int64_t strips = (plan.inner + kColumns - 1) / kColumns;
   std::int64_t rows = plan.outputs / plan.inner;
   parallelFor(rows * strips, plan.terms * kColumns,
@@ -154,6 +156,9 @@ static void foldTerms(const ReduceState &reduce, const float *x, float *y,
   const ReducePlan &plan = reduce.plan;
   if (plan.outputs == 0)
     return;
+  if (plan.terms == 0)
+    return std::fill(y, y + plan.outputs,
+                     static_cast<float>(reduce.scale * start));
   std::int64_t step = plan.innerReduced ? 0 : plan.inner;
   parallelFor(
       plan.outputs, plan.terms, [&](std::int64_t begin, std::int64_t end, int) {

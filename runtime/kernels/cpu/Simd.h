@@ -195,7 +195,7 @@ private:
 
 /// 2^k for k in [-126, 127].
 inline float powerOfTwo(std::int32_t k) {
-  std::int32_t bits = (k + 127) << 23;
+  std::uint32_t bits = static_cast<std::uint32_t>(k + 127) << 23;
   float power;
   std::memcpy(&power, &bits, sizeof(power));
   return power;
@@ -209,6 +209,7 @@ inline float fastExp(float x) {
   clamped = clamped > 89.0f ? 89.0f : clamped;
   // Adding 1.5 * 2^23 rounds to an integer in the low bits.
   constexpr float kRound = 12582912.0f;
+  constexpr std::int32_t kRoundBits = 0x4B400000;
   float shifted = clamped * 1.44269504088896341f + kRound;
   float k = shifted - kRound;
   // ln 2 in two parts, the first exact in few bits.
@@ -223,7 +224,9 @@ inline float fastExp(float x) {
   p = p * r * r + r + 1.0f;
   // 2^k as the product of two powers, since k reaches below the smallest
   // normal exponent and above the largest.
-  std::int32_t exponent = static_cast<std::int32_t>(k);
+  std::int32_t exponent;
+  std::memcpy(&exponent, &shifted, sizeof(exponent));
+  exponent -= kRoundBits;
   std::int32_t half = exponent >> 1;
   return p * powerOfTwo(half) * powerOfTwo(exponent - half);
 }
