@@ -80,11 +80,12 @@ bool Resolver::checkKind(const ValueInfoProto &input) {
     return false;
   }
   int dataType = input.type().tensor_type().elem_type();
-  if (!elementTypeOf(reporter.getContext(), dataType)) {
+  Type elementType = elementTypeOf(reporter.getContext(), dataType);
+  if (!elementType || elementType.isUnsignedInteger()) {
     reporter.error("input " + quote(input.name()) + " has elements of type " +
                    dataTypeName(dataType) +
-                   ", expected floating-point numbers, integers of 8 to 64 "
-                   "bits or booleans");
+                   ", expected floating-point numbers, signed integers or "
+                   "booleans; convert the data before the model");
     return false;
   }
   if (!input.type().tensor_type().has_shape()) {

@@ -124,6 +124,13 @@ Value Importer::readVariable(const OnnxValue &value, StringRef symbol,
 }
 
 Value Importer::materialize(OnnxValue &value, Purpose purpose, Location loc) {
+  if (value.type.getElementType().isUnsignedInteger()) {
+    reporter.error("tensor " + quote(value.name) + " from " + value.origin +
+                   " has unsigned elements where a value of the training "
+                   "program is needed, expected signed ones; export the model "
+                   "with a conversion before it");
+    return Value();
+  }
   if (value.value) {
     // The first reader that knows more than `other` decides.
     auto known = variableIndex.find(value.name);
@@ -157,42 +164,38 @@ bool Importer::checkSupport() {
   for (const GraphNode &node : graph.getNodes()) {
     StringRef domain = canonicalDomain(node.proto->domain());
     StringRef opType = node.proto->op_type();
-    Location loc = NameLoc::get(builder.getStringAttr(node.name));
     if (!domain.empty()) {
-      reporter.error(loc, "unsupported op " + domain + "::" + opType +
-                              " (node " + node.name +
-                              "); only the standard domain ai.onnx and the "
-                              "model's own functions are known");
+      reporter.error("unsupported op " + domain + "::" + opType + " (node " +
+                     node.name +
+                     "); only the standard domain ai.onnx and the "
+                     "model's own functions are known");
       continue;
     }
     if (node.opset == 0) {
-      reporter.error(loc, node.describe() +
-                              ": the model imports no opset of the standard "
-                              "domain");
+      reporter.error(node.describe() +
+                     ": the model imports no opset of the standard "
+                     "domain");
       continue;
     }
     const Operator *op = findOperator(opType, node.opset);
     if (!op) {
       StringRef advice = adviceFor(opType);
-      reporter.error(loc, "unsupported op " + opType + " (node " + node.name +
-                              ") at opset " + Twine(node.opset) +
-                              (advice.empty() ? "" : "; ") + advice);
+      reporter.error("unsupported op " + opType + " (node " + node.name +
+                     ") at opset " + Twine(node.opset) +
+                     (advice.empty() ? "" : "; ") + advice);
       continue;
     }
     unsigned inputs = node.proto->input_size();
     unsigned outputs = node.proto->output_size();
     for (unsigned i = 0; i < op->minInputs; ++i)
       if (i >= inputs || node.proto->input(i).empty())
-        reporter.error(loc,
-                       node.describe() + ": input " + Twine(i) + " is missing");
+        reporter.error(node.describe() + ": input " + Twine(i) + " is missing");
     if (inputs > op->maxInputs)
-      reporter.error(loc, node.describe() + ": " + Twine(inputs) +
-                              " inputs, expected at most " +
-                              Twine(op->maxInputs));
+      reporter.error(node.describe() + ": " + Twine(inputs) +
+                     " inputs, expected at most " + Twine(op->maxInputs));
     if (outputs > op->maxOutputs)
-      reporter.error(loc, node.describe() + ": " + Twine(outputs) +
-                              " outputs, expected at most " +
-                              Twine(op->maxOutputs));
+      reporter.error(node.describe() + ": " + Twine(outputs) +
+                     " outputs, expected at most " + Twine(op->maxOutputs));
   }
   return reporter.count() == before;
 }

@@ -346,7 +346,7 @@ RankedTensorType NodeContext::resultType(ArrayRef<int64_t> shape,
 
 LogicalResult NodeContext::error(const Twine &what) {
   failed = true;
-  importer.reporter.error(loc, node.describe() + ": " + what);
+  importer.reporter.error(node.describe() + ": " + what);
   return failure();
 }
 

@@ -173,6 +173,8 @@ LogicalResult convert(NodeContext &c, Type elementType) {
     c.set(0, std::move(*value));
     return success();
   }
+  if (elementType.isUnsignedInteger())
+    return c.error("conversion to unsigned integers, expected signed ones");
   Value x = c.operand(0);
   if (!x)
     return failure();

@@ -52,14 +52,12 @@ public:
   Reporter(mlir::MLIRContext *context, llvm::StringRef path,
            std::vector<std::string> &findings)
       : fileLoc(mlir::FileLineColLoc::get(context, path, 0, 0)),
-        path(path.str()), findings(findings) {}
+        findings(findings) {}
 
-  /// Report a fault of the file as a whole.
-  void error(const llvm::Twine &what) { error(fileLoc, what); }
-  /// Report a fault at the operations of a node.
-  void error(mlir::Location loc, const llvm::Twine &what) {
+  /// Report a fault. The location is the file; the text names the node.
+  void error(const llvm::Twine &what) {
     ++errors;
-    mlir::emitError(loc) << path << ": " << what;
+    mlir::emitError(fileLoc) << what;
   }
   /// Note something the user should know; no fault.
   void finding(const llvm::Twine &what) { findings.push_back(what.str()); }
@@ -71,7 +69,6 @@ public:
 
 private:
   mlir::Location fileLoc;
-  std::string path;
   std::vector<std::string> &findings;
   int64_t errors = 0;
 };

@@ -308,6 +308,34 @@ Expected<Constant> ModelFile::getConstant(const TensorProto &tensor) const {
   return Constant::ofInts(*type, std::move(ints));
 }
 
+Expected<StringRef> ModelFile::mapBytes(const TensorProto &tensor) const {
+  // The extent of a segment was checked when the file was read.
+  if (tensor.data_location() != TensorProto::EXTERNAL)
+    return buffer->getBuffer().substr(tensor.segment().begin(),
+                                      tensor.segment().end() -
+                                          tensor.segment().begin());
+  Expected<RankedTensorType> type = getType(tensor);
+  if (!type)
+    return type.takeError();
+  Expected<Extent> extent =
+      locateExternalData(path, tensor.external_data(), byteSize(*type));
+  if (!extent)
+    return extent.takeError();
+  std::unique_ptr<MemoryBuffer> &side = sideFiles[extent->path];
+  if (!side) {
+    ErrorOr<std::unique_ptr<MemoryBuffer>> mapped = MemoryBuffer::getFile(
+        extent->path, /*IsText=*/false, /*RequiresNullTerminator=*/false);
+    if (!mapped)
+      return fail("the side file '" + extent->path +
+                  "' cannot be read: " + mapped.getError().message());
+    side = std::move(*mapped);
+  }
+  if (side->getBufferSize() <
+      static_cast<size_t>(extent->offset + extent->length))
+    return fail("the side file '" + extent->path + "' became shorter");
+  return side->getBuffer().substr(extent->offset, extent->length);
+}
+
 Expected<Attribute>
 ModelFile::getInitialValue(const TensorProto &tensor) const {
   Expected<RankedTensorType> type = getType(tensor);

@@ -20,6 +20,7 @@
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "onnx.pb.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include <memory>
@@ -73,6 +74,11 @@ public:
   /// The elements of a tensor of at most kConstantLimit elements.
   llvm::Expected<Constant> getConstant(const ::onnx::TensorProto &tensor) const;
 
+  /// The bytes of a tensor that lie in the model file or a side file, mapped
+  /// as long as this object lives.
+  llvm::Expected<llvm::StringRef>
+  mapBytes(const ::onnx::TensorProto &tensor) const;
+
 private:
   ModelFile(llvm::StringRef path, mlir::MLIRContext *context)
       : path(path.str()), context(context) {}
@@ -88,6 +94,8 @@ private:
   mlir::MLIRContext *context;
   std::unique_ptr<llvm::MemoryBuffer> buffer;
   ::onnx::ModelProto model;
+  /// Side files that were mapped, by path.
+  mutable llvm::StringMap<std::unique_ptr<llvm::MemoryBuffer>> sideFiles;
 };
 
 } // namespace partita::nn::importer

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/NN/IR/NNOps.h"
+#include "dialects/NN/Import/ExportOnnx.h"
 #include "dialects/NN/Import/ImportOnnx.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/OperationSupport.h"
@@ -35,6 +36,8 @@ cl::opt<std::string> batchNorm("batch-norm");
 cl::opt<std::string> dropout("dropout");
 cl::opt<bool> reportOnly("report", cl::desc("print the report, not the IR"));
 cl::opt<bool> generic("generic", cl::desc("print the generic form"));
+cl::opt<std::string> weights("weights", cl::desc("export with these"));
+cl::opt<std::string> outPath("o", cl::desc("where to export to"));
 cl::opt<bool> debugInfo("debuginfo", cl::desc("print locations"));
 
 bool readOptions(ImportOptions &options) {
@@ -90,10 +93,20 @@ int main(int argc, char **argv) {
     context.getDiagEngine().registerHandler([](Diagnostic &diagnostic) {
       errs() << (diagnostic.getSeverity() == DiagnosticSeverity::Error
                      ? "error: "
-                     : "note: ")
-             << diagnostic << "\n";
+                     : "note: ");
+      if (auto file = dyn_cast<FileLineColLoc>(diagnostic.getLocation()))
+        errs() << file.getFilename().getValue() << ": ";
+      errs() << diagnostic << "\n";
       return success();
     });
+    if (!weights.empty()) {
+      ExportReport report;
+      if (mlir::failed(exportTrained(context, path, weights, outPath, report)))
+        return 1;
+      outs() << report.replaced << " tensors, " << report.nodes
+             << " nodes, side file '" << report.sideFile << "'\n";
+      continue;
+    }
     ImportReport report;
     OwningOpRef<ModuleOp> module = importOnnx(context, path, options, report);
     failed |= !module;

@@ -35,11 +35,16 @@ def load_tensor(path):
     return tensor
 
 
-def to_torch(array):
-    array = np.ascontiguousarray(array)
+def to_torch(tensor):
+    if tensor.data_type == onnx.TensorProto.BFLOAT16:
+        words = tensor.raw_data or np.array(tensor.int32_data, np.uint16)
+        bits = np.frombuffer(words, np.uint16).astype(np.uint32) << 16
+        return torch.from_numpy(bits.view(np.float32)).reshape(
+            list(tensor.dims)).bfloat16()
+    array = numpy_helper.to_array(tensor)
     if array.dtype in (np.uint16, np.uint32, np.uint64):
         array = array.astype(np.int64)
-    return torch.from_numpy(array.copy())
+    return torch.from_numpy(np.array(array))
 
 
 class Case:
@@ -84,19 +89,17 @@ class Case:
             return f"exit {run.returncode}: {run.stderr.strip()[-300:]}"
         module = nn_interpreter.Module(run.stdout)
         results = module.run({
-            name: to_torch(numpy_helper.to_array(tensor))
+            name: to_torch(tensor)
             for name, tensor in self.inputs.items() if name not in fixed})
         for output, expected in zip(self.model.graph.output, self.outputs):
             if output.name not in results or expected is None:
                 continue
-            message = self.compare(results[output.name],
-                                   numpy_helper.to_array(expected))
+            message = self.compare(results[output.name], to_torch(expected))
             if message:
                 return f"{output.name}: {message}"
         return None
 
     def compare(self, found, expected):
-        expected = to_torch(expected)
         if list(found.shape) != list(expected.shape):
             return f"shape {list(found.shape)}, expected " \
                    f"{list(expected.shape)}"
