@@ -152,7 +152,7 @@ def SPMD_LaunchOp : SPMD_Op<"launch", [AttrSizedOperandSegments,
     kernel works element by element.
 
         spmd.launch "nn.relu" on compute (%x) -> (%y)
-            : (memref<8x4xf32>) -> (memref<8x4xf32>)
+            : (memref<8x4xf32>) -> memref<8x4xf32>
 
     Constraints: (C1) the kernel's name is not empty; (C2) there is at least
     one output.
@@ -164,7 +164,7 @@ def SPMD_LaunchOp : SPMD_Op<"launch", [AttrSizedOperandSegments,
   let assemblyFormat = [{
     $kernel `on` $stream `(` $inputs `)` `->` `(` $outputs `)`
     ($params^)? attr-dict
-    `:` `(` type($inputs) `)` `->` `(` type($outputs) `)` ($body^)?
+    `:` functional-type($inputs, $outputs) ($body^)?
   }];
   let hasVerifier = 1;
 }
