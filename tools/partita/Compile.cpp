@@ -1,0 +1,314 @@
+//===- Compile.cpp - partita compile --------------------------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Runs the phases from where the input stands to where the user wants to
+// stop, and writes and builds the program.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Diagnostics.h"
+#include "Frontend.h"
+#include "PlanFile.h"
+#include "Subcommands.h"
+#include "codegen/Program/BuildProgram.h"
+#include "codegen/Program/EmitProgram.h"
+#include "dialects/NN/IR/NNOps.h"
+#include "dialects/SPMD/IR/SPMDDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/AsmState.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+using namespace partita;
+using namespace partita::driver;
+
+namespace {
+
+struct CompileOptions {
+  ModelOptions model;
+  std::string target = "cpu";
+  std::string archs;
+  std::string emit;
+  std::string saveTemps;
+  std::string output;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+Arguments makeArguments(CompileOptions &options) {
+  Arguments arguments(
+      "compile MODEL.onnx [options] -o PROGRAM",
+      "Compiles an ONNX model into a program that trains it on several ranks. "
+      "Writes the program's source to PROGRAM.src and builds PROGRAM. MODEL "
+      "may also be textual IR of any phase (a name that ends in .mlir).");
+  addModelOptions(arguments, options.model);
+  arguments.heading("Output");
+  arguments.choice("--target", {"cpu", "cuda"},
+                   "C++ with oneDNN and MPI, which runs anywhere (default), or "
+                   "CUDA with cuDNN and NCCL",
+                   options.target);
+  arguments.text("--arch", "LIST",
+                 "GPU architectures, for example sm_80,sm_90 (default both)",
+                 options.archs);
+  arguments.text("-o", "PROGRAM",
+                 "the program; with --emit=source the folder of its source, "
+                 "with another --emit the file of the IR",
+                 options.output);
+  arguments.choice("--emit",
+                   {"import", "train", "plan", "spmd", "schedule", "source"},
+                   "stop after this phase and write what it gives (to the "
+                   "terminal without -o)",
+                   options.emit);
+  arguments.text("--save-temps", "DIR",
+                 "also write the IR after every phase into DIR",
+                 options.saveTemps);
+  arguments.toggle("--quiet", "print errors only", options.quiet);
+  arguments.toggle("--verbose", "print the commands that build the program",
+                   options.verbose);
+  std::string phases = "phases (--emit):\n";
+  for (Phase phase : {Phase::import, Phase::train, Phase::plan, Phase::spmd,
+                      Phase::schedule, Phase::source})
+    phases += "  " + phaseName(phase).str() +
+              std::string(10 - phaseName(phase).size(), ' ') +
+              phaseDescription(phase).str() + "\n";
+  arguments.epilogue(phases);
+  return arguments;
+}
+
+OpPrintingFlags printingFlags() {
+  OpPrintingFlags flags;
+  // Locations are the trail back to the ONNX file.
+  flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
+  return flags;
+}
+
+/// Writes the IR to a file, complete or not at all.
+bool writeIr(ModuleOp module, const std::string &path) {
+  std::error_code error;
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+  if (error) {
+    llvm::errs() << "partita: error: cannot write " << path << ": "
+                 << error.message() << '\n';
+    return false;
+  }
+  module.print(file.os(), printingFlags());
+  file.os() << '\n';
+  file.os().flush();
+  if (file.os().has_error()) {
+    llvm::errs() << "partita: error: cannot write " << path << ": "
+                 << file.os().error().message() << '\n';
+    file.os().clear_error();
+    return false;
+  }
+  file.keep();
+  return true;
+}
+
+std::string formatBytes(int64_t bytes) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (bytes < 10 * 1024)
+    os << bytes << " bytes";
+  else if (bytes < 10 * 1024 * 1024)
+    os << llvm::format("%.1f KB", bytes / 1e3);
+  else
+    os << llvm::format("%.1f MB", bytes / 1e6);
+  return text;
+}
+
+/// Runs the phases of one compilation.
+class Compilation {
+public:
+  explicit Compilation(const CompileOptions &options) : options(options) {}
+
+  int run(StringRef input) {
+    std::unique_ptr<MLIRContext> context = makeContext();
+    DiagnosticPrinter diagnostics(context.get());
+    Model model = readModel(*context, input, options.model);
+    if (!model.module)
+      return kFailure;
+    module = *model.module;
+    bool isText = input.ends_with(".mlir");
+    if (!isText)
+      finishImport(input, model.report);
+    std::optional<Phase> last =
+        options.emit.empty() ? Phase::source : parsePhase(options.emit);
+    if (last < model.phase) {
+      llvm::errs() << "partita: error: " << input << " has been through phase "
+                   << phaseName(model.phase) << "; --emit=" << options.emit
+                   << " is behind it\n";
+      return kFailure;
+    }
+    if (!isText && failed(runPhase(Phase::import)))
+      return kFailure;
+    if (!isText && last >= Phase::train && failed(requireParameters(input)))
+      return kFailure;
+    for (Phase phase :
+         {Phase::train, Phase::plan, Phase::spmd, Phase::schedule})
+      if (phase > model.phase && phase <= *last && failed(runPhase(phase)))
+        return kFailure;
+    if (*last == Phase::source)
+      return writeProgram();
+    if (options.output.empty()) {
+      module.print(llvm::outs(), printingFlags());
+      llvm::outs() << '\n';
+      return kSuccess;
+    }
+    return writeIr(module, options.output) ? kSuccess : kFailure;
+  }
+
+private:
+  llvm::raw_ostream &say() {
+    return options.quiet ? llvm::nulls() : llvm::errs();
+  }
+
+  void finishImport(StringRef input, const nn::ImportReport &report) {
+    for (const std::string &finding : report.findings)
+      say() << "partita: note: " << finding << '\n';
+    auto [elements, count] = countParameters(module);
+    say() << "imported  " << input << ": " << report.nodes << " nodes ("
+          << report.represented << " kept, " << report.folded << " folded), "
+          << count << " parameters with " << elements << " elements\n";
+    OpBuilder builder(module.getContext());
+    if (auto forward = module.lookupSymbol<func::FuncOp>("forward"))
+      for (unsigned i = 0; i < forward.getNumArguments(); ++i)
+        if (auto dim =
+                forward.getArgAttrOfType<IntegerAttr>(i, "nn.batch_dim")) {
+          auto type = cast<RankedTensorType>(forward.getArgumentTypes()[i]);
+          module->setAttr("partita.batch", builder.getI64IntegerAttr(
+                                               type.getDimSize(dim.getInt())));
+          break;
+        }
+  }
+
+  LogicalResult requireParameters(StringRef input) {
+    if (countParameters(module).second > 0)
+      return success();
+    llvm::errs() << "partita: error: " << input
+                 << " has nothing to train: no floating-point weight reaches "
+                    "an output; if its weights are Constant or "
+                    "ConstantOfShape nodes, pass --train-constants (and "
+                    "--init RULE to draw initial values)\n";
+    return failure();
+  }
+
+  LogicalResult runPhase(Phase phase) {
+    PassManager manager(module.getContext());
+    addPhase(manager, phase, options.model.pipeline);
+    // Every pass checks what it made; the text tells which phase failed.
+    if (failed(manager.run(module))) {
+      llvm::errs() << "partita: phase " << phaseName(phase)
+                   << " failed; nothing was written\n";
+      return failure();
+    }
+    if (phase == Phase::plan)
+      plan = planAsJson(module);
+    if (options.saveTemps.empty())
+      return success();
+    if (std::error_code error =
+            llvm::sys::fs::create_directories(options.saveTemps)) {
+      llvm::errs() << "partita: error: cannot make folder " << options.saveTemps
+                   << ": " << error.message() << '\n';
+      return failure();
+    }
+    SmallString<128> path(options.saveTemps);
+    llvm::sys::path::append(path, std::to_string(static_cast<int>(phase) + 1) +
+                                      "-" + phaseName(phase).str() + ".mlir");
+    return success(writeIr(module, path.str().str()));
+  }
+
+  /// One line per rank class: ranks, their part of the batch, arena.
+  void describeClasses() {
+    for (auto classOp : module.getOps<spmd::ClassOp>()) {
+      ArrayRef<int64_t> ranks = classOp.getRanks();
+      say() << "class " << classOp.getSymName() << "  ranks " << ranks.front();
+      if (ranks.size() > 1)
+        say() << (ranks.size() == size_t(ranks.back() - ranks.front() + 1)
+                      ? "-"
+                      : ", ..., ")
+              << ranks.back();
+      say() << ": arena " << formatBytes(classOp.getArenaBytes().value_or(0))
+            << " (peak, all buffers), of it "
+            << formatBytes(classOp.getPersistentBytes().value_or(0))
+            << " for parameters, gradients, optimizer state, inputs\n";
+    }
+    int64_t buckets = 0, bytes = 0;
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.getName() == "step_c0")
+        function.walk([&](spmd::CommunicateOp op) {
+          auto type = cast<MemRefType>(op.getBuffer().getType());
+          bytes += type.getNumElements() * type.getElementTypeBitWidth() / 8;
+          ++buckets;
+        });
+    if (buckets)
+      say() << "per step  " << buckets << " collectives, " << formatBytes(bytes)
+            << " combined over ranks\n";
+  }
+
+  int writeProgram() {
+    describeClasses();
+    codegen::EmitOptions emit;
+    emit.target =
+        options.target == "cuda" ? codegen::Target::cuda : codegen::Target::cpu;
+    if (!options.archs.empty()) {
+      SmallVector<StringRef> archs;
+      StringRef(options.archs).split(archs, ',');
+      emit.archs.assign(archs.begin(), archs.end());
+    }
+    if (!plan.empty())
+      emit.extraFiles.push_back({"plan.json", plan});
+    bool sourceOnly = options.emit == "source";
+    std::string folder = sourceOnly ? options.output : options.output + ".src";
+    if (failed(codegen::emitProgram(module, emit, folder)))
+      return kFailure;
+    say() << "emitted   " << folder << '\n';
+    if (sourceOnly)
+      return kSuccess;
+    codegen::BuildOptions build;
+    build.target = emit.target;
+    build.archs = emit.archs;
+    build.verbose = options.verbose;
+    if (llvm::Error error =
+            codegen::buildProgram(folder, options.output, build)) {
+      llvm::errs() << "partita: error: " << llvm::toString(std::move(error))
+                   << '\n';
+      return kFailure;
+    }
+    say() << "built     " << options.output << "; run it with --help to see "
+          << "what it can do\n";
+    return kSuccess;
+  }
+
+  const CompileOptions &options;
+  ModuleOp module;
+  std::string plan;
+};
+
+} // namespace
+
+int partita::driver::runCompile(ArrayRef<const char *> given) {
+  CompileOptions options;
+  Arguments arguments = makeArguments(options);
+  int exitCode = kSuccess;
+  if (!arguments.parse(given, exitCode))
+    return exitCode;
+  if (arguments.getPositional().size() != 1)
+    return arguments.usageError(
+        "expected one model, found " +
+        std::to_string(arguments.getPositional().size()));
+  std::string error = finishModelOptions(options.model);
+  if (!error.empty())
+    return arguments.usageError(error);
+  if (options.output.empty() &&
+      (options.emit.empty() || options.emit == "source"))
+    return arguments.usageError("where to? give the program's name with -o");
+  return Compilation(options).run(arguments.getPositional()[0]);
+}

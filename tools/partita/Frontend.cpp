@@ -1,0 +1,223 @@
+//===- Frontend.cpp - Options and import shared by subcommands ------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The table of model options, and reading a model of either form.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Frontend.h"
+#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/NN/IR/NNOps.h"
+#include "dialects/SPMD/IR/SPMDDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Parser/Parser.h"
+#include "llvm/Support/FileSystem.h"
+#include <limits>
+
+using namespace mlir;
+using namespace partita;
+using namespace partita::driver;
+
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::max();
+
+/// NAME=N of --dim.
+std::string addDim(StringRef given, nn::ImportOptions &options) {
+  auto [name, size] = given.rsplit('=');
+  int64_t parsed = 0;
+  if (name.empty() || size.getAsInteger(10, parsed) || parsed < 1)
+    return "NAME=N with a positive N, for example batch=64";
+  options.dims[name.str()] = parsed;
+  return "";
+}
+
+/// RULE or PATTERN=RULE of --init.
+std::string addInit(StringRef given, nn::ImportOptions &options) {
+  StringRef pattern, rule = given;
+  if (given.contains('='))
+    std::tie(pattern, rule) = given.rsplit('=');
+  if (!nn::isInitRule(rule))
+    return "RULE or PATTERN=RULE, where RULE is he_normal, he_uniform, "
+           "xavier_normal, xavier_uniform, lecun_normal, normal:STD, "
+           "uniform:A or zeros";
+  if (pattern.empty())
+    options.init = rule.str();
+  else
+    options.initPatterns.push_back({pattern.str(), rule.str()});
+  return "";
+}
+
+/// Bytes with an optional K, M or G.
+std::string parseBytes(StringRef given, int64_t &bytes) {
+  int64_t unit = 1;
+  if (given.consume_back("K"))
+    unit = int64_t(1) << 10;
+  else if (given.consume_back("M"))
+    unit = int64_t(1) << 20;
+  else if (given.consume_back("G"))
+    unit = int64_t(1) << 30;
+  int64_t count = 0;
+  if (given.getAsInteger(10, count) || count < 1 || count > (1 << 20) * 1024)
+    return "a positive number of bytes, for example 4M";
+  bytes = count * unit;
+  return "";
+}
+
+Phase phaseOf(ModuleOp module) {
+  for (auto classOp : module.getOps<spmd::ClassOp>())
+    return classOp.getArenaBytes() ? Phase::schedule : Phase::spmd;
+  if (module->hasAttr(dist::kGridAttr))
+    return Phase::plan;
+  if (module.lookupSymbol<func::FuncOp>("step"))
+    return Phase::train;
+  return Phase::import;
+}
+
+} // namespace
+
+void partita::driver::addModelOptions(Arguments &arguments,
+                                      ModelOptions &options) {
+  PipelineOptions &pipeline = options.pipeline;
+  nn::ImportOptions &import = options.import;
+  arguments.heading("Model");
+  arguments.integer("--batch", "N",
+                    "samples per step over all ranks (default: what the file "
+                    "says; needed when it leaves the batch open)",
+                    options.batch, 1);
+  arguments.custom(
+      {"--dim", "NAME=N", "size of a symbolic dimension; may be repeated",
+       [&import](StringRef given) { return addDim(given, import); }});
+  arguments.toggle("--train-constants",
+                   "train floating-point Constant and ConstantOfShape nodes",
+                   import.trainConstants);
+  arguments.custom(
+      {"--init", "[PATTERN=]RULE",
+       "draw initial values in place of the file's: he_normal, "
+       "he_uniform, xavier_normal, xavier_uniform, lecun_normal, "
+       "normal:STD, uniform:A, zeros; may be repeated",
+       [&import](StringRef given) { return addInit(given, import); }});
+  arguments.integer("--seed", "N", "seed of --init (default 0)", import.seed,
+                    0);
+  arguments.choice("--batch-norm", {"global", "local", "frozen", "file"},
+                   "statistics of BatchNormalization: of the global batch, of "
+                   "each rank's part, or the running ones; default: global "
+                   "for nodes in training mode, frozen for the others",
+                   options.batchNorm);
+  arguments.choice("--dropout", {"file", "training", "off"},
+                   "Dropout nodes: as the file says (default), all, or none",
+                   options.dropout);
+  arguments.heading("Training");
+  arguments.custom({"--loss", "cross_entropy|mse|output:NAME",
+                    "loss over the model's output (default cross_entropy with "
+                    "integer labels), or an output that is the loss",
+                    [&pipeline](StringRef given) -> std::string {
+                      if (given != "cross_entropy" && given != "mse" &&
+                          !(given.starts_with("output:") && given.size() > 7))
+                        return "cross_entropy, mse or output:NAME";
+                      pipeline.loss = given.str();
+                      return "";
+                    }});
+  arguments.text("--output", "NAME",
+                 "the output the loss is taken of (default: the first)",
+                 pipeline.output);
+  arguments.custom({"--class-axis", "N",
+                    "class dimension of cross_entropy (default 1; negative "
+                    "counts from the end)",
+                    [&pipeline](StringRef given) -> std::string {
+                      return given.getAsInteger(10, pipeline.classAxis)
+                                 ? "an integer"
+                                 : "";
+                    }});
+  arguments.choice("--optimizer", {"sgd", "adam", "adamw"}, "default sgd",
+                   pipeline.optimizer);
+  arguments.number("--lr", "X",
+                   "default learning rate of the program (default 0.01)",
+                   pipeline.lr, 0.0, kNoLimit);
+  arguments.number("--momentum", "X", "momentum of sgd (default 0)",
+                   pipeline.momentum, 0.0, 0.999999);
+  arguments.toggle("--nesterov", "Nesterov momentum", pipeline.nesterov);
+  arguments.number("--weight-decay", "X", "weight decay (default 0)",
+                   pipeline.weightDecay, 0.0, kNoLimit);
+  arguments.number("--beta1", "X", "Adam's decay rates (default 0.9)",
+                   pipeline.beta1, 0.0, 0.999999);
+  arguments.number("--beta2", "X", "(default 0.999)", pipeline.beta2, 0.0,
+                   0.99999999);
+  arguments.number("--eps", "X", "Adam's epsilon (default 1e-8)", pipeline.eps,
+                   1e-30, 1.0);
+  arguments.heading("Parallel execution");
+  arguments.integer("--ranks", "N", "processes that train together (default 1)",
+                    pipeline.ranks, 1);
+  arguments.custom({"--bucket-size", "BYTES",
+                    "gradients are sent in buckets of about this size "
+                    "(default 4M)",
+                    [&pipeline](StringRef given) {
+                      return parseBytes(given, pipeline.bucketBytes);
+                    }});
+  arguments.custom({"--overlap", "on|off",
+                    "send gradients while the backward pass computes (default "
+                    "on)",
+                    [&pipeline](StringRef given) -> std::string {
+                      pipeline.overlap = given == "on";
+                      return given == "on" || given == "off" ? "" : "on|off";
+                    }});
+}
+
+std::string partita::driver::finishModelOptions(ModelOptions &options) {
+  options.import.batch = options.batch;
+  options.import.batchNorm = nn::symbolizeBatchNormMode(options.batchNorm);
+  options.import.dropout = options.dropout == "training"
+                               ? nn::DropoutMode::training
+                           : options.dropout == "off" ? nn::DropoutMode::off
+                                                      : nn::DropoutMode::asFile;
+  const PipelineOptions &pipeline = options.pipeline;
+  bool isSgd = pipeline.optimizer == "sgd";
+  if (!isSgd && (pipeline.momentum != 0.0 || pipeline.nesterov))
+    return "--momentum and --nesterov belong to --optimizer sgd; " +
+           pipeline.optimizer + " has --beta1 and --beta2";
+  if (pipeline.nesterov && pipeline.momentum == 0.0)
+    return "--nesterov needs --momentum, for example --momentum 0.9";
+  return "";
+}
+
+std::unique_ptr<MLIRContext> partita::driver::makeContext() {
+  DialectRegistry registry;
+  registerAllPartitaDialects(registry);
+  // Two cores train better than they wait for threads of a small compiler.
+  auto context =
+      std::make_unique<MLIRContext>(registry, MLIRContext::Threading::DISABLED);
+  context->loadAllAvailableDialects();
+  return context;
+}
+
+Model partita::driver::readModel(MLIRContext &context, StringRef path,
+                                 const ModelOptions &options) {
+  Model model;
+  if (!path.ends_with(".mlir")) {
+    model.module = nn::importOnnx(context, path, options.import, model.report);
+    return model;
+  }
+  if (!llvm::sys::fs::exists(path)) {
+    emitError(FileLineColLoc::get(&context, path, 0, 0))
+        << "there is no such file";
+    return model;
+  }
+  model.module = parseSourceFile<ModuleOp>(path, ParserConfig(&context));
+  if (model.module)
+    model.phase = phaseOf(*model.module);
+  return model;
+}
+
+std::pair<int64_t, int64_t> partita::driver::countParameters(ModuleOp module) {
+  int64_t elements = 0, count = 0;
+  for (auto variable : module.getOps<nn::VariableOp>())
+    if (variable.getRole() == nn::Role::parameter) {
+      elements += variable.getTensorType().getNumElements();
+      ++count;
+    }
+  return {elements, count};
+}

@@ -1,0 +1,58 @@
+//===- Frontend.h - Options and import shared by subcommands ---*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Options about the model and its training, and reading the model.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_TOOLS_PARTITA_FRONTEND_H
+#define PARTITA_TOOLS_PARTITA_FRONTEND_H
+
+#include "Arguments.h"
+#include "dialects/NN/Import/ImportOnnx.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "passes/Pipelines/Pipelines.h"
+
+namespace partita::driver {
+
+/// What the user chose about model and training.
+struct ModelOptions {
+  nn::ImportOptions import;
+  PipelineOptions pipeline;
+  std::string batchNorm = "file";
+  std::string dropout = "file";
+  int64_t batch = 0;
+};
+
+/// Adds the options about the model and its training.
+void addModelOptions(Arguments &arguments, ModelOptions &options);
+
+/// Checks and combines what single options cannot see; "" or an error.
+std::string finishModelOptions(ModelOptions &options);
+
+/// A model and the phase it has been through.
+struct Model {
+  mlir::OwningOpRef<mlir::ModuleOp> module;
+  Phase phase = Phase::import;
+  nn::ImportReport report;
+};
+
+/// Reads `path`: an ONNX file, which is imported, or textual IR of any phase
+/// (a name that ends in .mlir). Null module after diagnostics.
+Model readModel(mlir::MLIRContext &context, llvm::StringRef path,
+                const ModelOptions &options);
+
+/// A context with all dialects.
+std::unique_ptr<mlir::MLIRContext> makeContext();
+
+/// Number of elements of all parameters, and how many there are.
+std::pair<int64_t, int64_t> countParameters(mlir::ModuleOp module);
+
+} // namespace partita::driver
+
+#endif // PARTITA_TOOLS_PARTITA_FRONTEND_H
