@@ -8,13 +8,14 @@
 //
 // Each convolution is a fixed sequence: reorder the operands into the layout
 // oneDNN computes fastest in, compute, reorder the result back. The README
-// says how the layouts were chosen. What oneDNN refuses (cropping pads, empty
-// tensors) is computed by ConvLoops.
+// says how the layouts were chosen. Layers of very few channels are computed by
+// NarrowConv, what oneDNN refuses (cropping pads, empty tensors) by ConvLoops.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ConvLoops.h"
 #include "KernelState.h"
+#include "NarrowConv.h"
 #include "OneDnn.h"
 
 #include <optional>
@@ -26,10 +27,12 @@ using Slot = OneDnnSequence::Slot;
 
 namespace {
 
-/// What a convolution is prepared as: oneDNN's sequence or, without one, loops.
+/// What a convolution is prepared as: vectors along the rows, oneDNN's sequence
+/// or, without either, loops.
 struct ConvState final : Kernel::State {
   explicit ConvState(const ConvSizes &sizes) : loops(sizes) {}
 
+  std::optional<NarrowConv> narrow;
   std::optional<OneDnnSequence> sequence;
   ConvLoops loops;
   bool bias = false;
@@ -146,12 +149,18 @@ static OneDnnPrimitive makeIn(const Problem &problem, Layout layout,
 /// Sets up the state; `build` makes oneDNN's sequence.
 template <typename Build>
 static std::unique_ptr<Kernel::State>
-prepare(const char *kernel, const ConvSizes &sizes, bool bias, Build build) {
+prepare(const char *kernel, const ConvSizes &sizes, bool bias,
+        std::size_t (NarrowConv::*narrowBytes)() const, Build build) {
   checkConv(kernel, sizes);
   auto state = std::make_unique<ConvState>(sizes);
   state->bias = bias;
   Problem problem(sizes, bias);
-  if (problem.fitsOneDnn()) {
+  if (!problem.fitsOneDnn())
+    return state;
+  if (narrowBytes && NarrowConv::suits(sizes)) {
+    state->narrow.emplace(sizes);
+    state->workspace = ThreadSpace::total((*state->narrow.*narrowBytes)());
+  } else {
     try {
       state->sequence = build(problem);
       state->workspace = state->sequence->workspaceBytes();
@@ -164,30 +173,34 @@ prepare(const char *kernel, const ConvSizes &sizes, bool bias, Build build) {
 }
 
 ConvForward::ConvForward(Device &, const ConvSizes &sizes, bool bias)
-    : Kernel(prepare("conv", sizes, bias, [&](const Problem &problem) {
-        OneDnnPrimitive conv = makeIn(problem, Layout::chosen, makeConvForward);
-        OneDnnSequence sequence;
-        Slot x = sequence.addTensor(plainDesc(problem.x));
-        Slot w = sequence.addTensor(plainDesc(problem.w));
-        Slot b = sequence.addTensor(plainDesc(problem.bias));
-        Slot y = sequence.addTensor(plainDesc(problem.y));
-        Slot result = sequence.stagedFor(y, conv.y);
-        std::vector<std::pair<int, Slot>> arguments = {
-            {DNNL_ARG_SRC, sequence.reordered(x, conv.x)},
-            {DNNL_ARG_WEIGHTS, sequence.reordered(w, conv.w)},
-            {DNNL_ARG_DST, result}};
-        if (bias)
-          arguments.push_back({DNNL_ARG_BIAS, b});
-        sequence.add(conv, arguments);
-        sequence.addReorder(result, y);
-        return sequence;
-      })) {}
+    : Kernel(prepare("conv", sizes, bias, &NarrowConv::forwardBytes,
+                     [&](const Problem &problem) {
+                       OneDnnPrimitive conv =
+                           makeIn(problem, Layout::chosen, makeConvForward);
+                       OneDnnSequence sequence;
+                       Slot x = sequence.addTensor(plainDesc(problem.x));
+                       Slot w = sequence.addTensor(plainDesc(problem.w));
+                       Slot b = sequence.addTensor(plainDesc(problem.bias));
+                       Slot y = sequence.addTensor(plainDesc(problem.y));
+                       Slot result = sequence.stagedFor(y, conv.y);
+                       std::vector<std::pair<int, Slot>> arguments = {
+                           {DNNL_ARG_SRC, sequence.reordered(x, conv.x)},
+                           {DNNL_ARG_WEIGHTS, sequence.reordered(w, conv.w)},
+                           {DNNL_ARG_DST, result}};
+                       if (bias)
+                         arguments.push_back({DNNL_ARG_BIAS, b});
+                       sequence.add(conv, arguments);
+                       sequence.addReorder(result, y);
+                       return sequence;
+                     })) {}
 
 void ConvForward::operator()(Stream &stream, const float *x, const float *w,
                              const float *bias, float *y) const {
   const auto &conv = as<ConvState>(state);
   stream.run("conv", [&conv, x, w, bias, y] {
     const float *b = conv.bias ? bias : nullptr;
+    if (conv.narrow)
+      return conv.narrow->forward(x, w, b, y);
     if (!conv.sequence)
       return conv.loops.forward(x, w, b, y);
     const void *tensors[] = {x, w, b, y};
@@ -197,7 +210,7 @@ void ConvForward::operator()(Stream &stream, const float *x, const float *w,
 
 ConvInputGrad::ConvInputGrad(Device &, const ConvSizes &sizes)
     : Kernel(prepare(
-          "conv_input_grad", sizes, /*bias=*/false,
+          "conv_input_grad", sizes, /*bias=*/false, /*narrowBytes=*/nullptr,
           [&](const Problem &problem) {
             OneDnnPrimitive conv =
                 makeIn(problem, inputGradLayout(sizes), makeConvInputGrad);
@@ -228,7 +241,7 @@ void ConvInputGrad::operator()(Stream &stream, const float *dy, const float *w,
 ConvFilterGrad::ConvFilterGrad(Device &, const ConvSizes &sizes)
     : Kernel(prepare(
           "conv_filter_grad", sizes, /*bias=*/false,
-          [&](const Problem &problem) {
+          &NarrowConv::filterGradBytes, [&](const Problem &problem) {
             OneDnnPrimitive conv =
                 makeIn(problem, filterGradLayout(sizes), makeConvFilterGrad);
             OneDnnSequence sequence;
@@ -248,6 +261,8 @@ void ConvFilterGrad::operator()(Stream &stream, const float *x, const float *dy,
                                 float *dw) const {
   const auto &conv = as<ConvState>(state);
   stream.run("conv_filter_grad", [&conv, x, dy, dw] {
+    if (conv.narrow)
+      return conv.narrow->filterGrad(x, dy, dw);
     if (!conv.sequence)
       return conv.loops.filterGrad(x, dy, dw);
     const void *tensors[] = {x, dy, dw};

@@ -120,9 +120,10 @@ TEST_F(Conv, kernels_strides_dilations) {
         std::int64_t reach = dilation * (kernel - 1);
         std::int64_t pad = reach / 2;
         std::int64_t size = std::max<std::int64_t>(9, reach - pad + 3);
-        check(convSizes({2, 3, size, size + 1}, {4, 3, kernel, kernel},
-                        {stride, stride}, {dilation, dilation},
-                        {pad, pad, pad, pad}));
+        for (std::int64_t channels : {3, 5})
+          check(convSizes({2, channels, size, size + 1},
+                          {4, channels, kernel, kernel}, {stride, stride},
+                          {dilation, dilation}, {pad, pad, pad, pad}));
       }
 }
 
@@ -170,12 +171,24 @@ TEST_F(Conv, layers_of_lenet5_and_resnet) {
   check(convSizes({2, 16, 4, 4}, {32, 16, 3, 3}, {2, 2}, {}, {1, 1, 1, 1}));
 }
 
+TEST_F(Conv, few_channels) {
+  for (std::int64_t out = 1; out <= 9; ++out)
+    check(convSizes({2, 2, 6, 15}, {out, 2, 3, 3}, {}, {}, {1, 1, 1, 1}));
+  check(convSizes({1, 1, 5, 40}, {7, 1, 3, 5}, {1, 3}, {2, 1}, {2, 7, 0, 4}));
+  check(convSizes({2, 4, 9, 70}, {3, 4, 2, 4}, {2, 2}, {1, 3}, {0, 3, 1, 5}));
+  check(convSizes({1, 3, 4, 33}, {11, 3, 1, 1}, {2, 2}));
+  check(convSizes({1, 1, 3, 16}, {1, 1, 1, 1}));
+}
+
 TEST_F(Conv, one_dimension) {
+  check(convSizes({2, 1, 40}, {4, 1, 5}, {1}, {2}, {4, 4}));
   check(convSizes({2, 3, 11}, {4, 3, 3}, {2}, {1}, {1, 2}));
   check(convSizes({2, 4, 16}, {4, 1, 5}, {1}, {3}, {6, 6}, 4));
 }
 
 TEST_F(Conv, three_dimensions) {
+  check(convSizes({2, 5, 5, 6, 7}, {3, 5, 3, 2, 3}, {2, 1, 2}, {1, 2, 1},
+                  {1, 0, 2, 1, 1, 0}));
   check(convSizes({2, 2, 5, 6, 7}, {3, 2, 3, 2, 3}, {2, 1, 2}, {1, 2, 1},
                   {1, 0, 2, 1, 1, 0}));
   check(convSizes({1, 4, 4, 4, 4}, {4, 1, 3, 3, 3}, {}, {}, {1, 1, 1, 1, 1, 1},
