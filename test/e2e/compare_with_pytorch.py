@@ -1,0 +1,152 @@
+"""Train an exported model three steps and compare with PyTorch's numbers.
+
+usage: compare_with_pytorch.py PARTITA MODEL.onnx REFERENCE.npz WORKDIR
+           [--ranks 1,2,3] [--mpi] [--options "..."]
+
+The reference holds what PyTorch autograd says in float64: the batch, the loss
+before each of three SGD steps (learning rate 0.05), every gradient of the
+first step, every parameter and running statistic after the third.
+
+Losses must agree within 1e-4, gradients and parameters within 1e-4 of their
+norm. A gradient whose exact value is zero (a bias in front of a normalisation)
+is compared with the largest gradient instead.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+import numpy as np
+
+TOLERANCE = 1e-4
+LEARNING_RATE = "0.05"
+# What three steps with momentum 0.9 keep of the first running mean.
+KEPT = 0.9**3
+
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        data = file.read()
+    size = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + size])
+    types = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
+    tensors = {}
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        begin, end = entry["data_offsets"]
+        raw = data[8 + size + begin : 8 + size + end]
+        tensors[name] = np.frombuffer(raw, types[entry["dtype"]]).reshape(
+            entry["shape"]
+        )
+    return tensors
+
+
+def run(command):
+    result = subprocess.run(command, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(
+            "failed (%d): %s\n%s%s"
+            % (result.returncode, " ".join(command), result.stdout, result.stderr)
+        )
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("partita")
+    parser.add_argument("model")
+    parser.add_argument("reference")
+    parser.add_argument("workdir")
+    parser.add_argument("--ranks", default="1")
+    parser.add_argument("--mpi", action="store_true")
+    parser.add_argument("--options", default="")
+    arguments = parser.parse_args()
+    reference = np.load(arguments.reference)
+    os.makedirs(arguments.workdir, exist_ok=True)
+    data = os.path.join(arguments.workdir, "data")
+    os.makedirs(data, exist_ok=True)
+    np.save(os.path.join(data, "input.npy"), reference["x"])
+    np.save(os.path.join(data, "labels.npy"), reference["y"].astype(np.int64))
+
+    worst = {}
+    failures = []
+
+    def compare(what, name, found, expected, scale=None):
+        difference = np.linalg.norm(found.astype(np.float64) - expected)
+        norm = np.linalg.norm(expected) if scale is None else scale
+        error = difference / max(norm, 1e-30)
+        worst[what] = max(worst.get(what, 0.0), error)
+        if not error <= TOLERANCE:
+            failures.append("%s %s: relative error %.2e" % (what, name, error))
+
+    for ranks in arguments.ranks.split(","):
+        program = os.path.join(arguments.workdir, "train" + ranks)
+        batch = str(reference["x"].shape[0])
+        run(
+            [arguments.partita, "compile", arguments.model, "-o", program]
+            + ["--batch", batch, "--ranks", ranks, "--lr", LEARNING_RATE]
+            + shlex.split(arguments.options)
+        )
+        metrics = os.path.join(arguments.workdir, "metrics.jsonl")
+        gradients = os.path.join(arguments.workdir, "gradients.safetensors")
+        saved = os.path.join(arguments.workdir, "saved")
+        command = [program, "--data", data, "--steps", "3", "--no-shuffle"]
+        command += ["--metrics", metrics, "--dump-step", gradients]
+        command += ["--save", saved, "--quiet"]
+        if arguments.mpi:
+            command = [
+                "mpirun", "--allow-run-as-root", "--oversubscribe", "-np", ranks
+            ] + command
+        run(command)
+        with open(metrics) as file:
+            lines = [json.loads(line) for line in file]
+        losses = np.array([line["loss"] for line in lines if "loss" in line])
+        if losses.shape != reference["losses"].shape:
+            sys.exit("expected 3 losses in %s, found %s" % (metrics, losses))
+        for step, (found, expected) in enumerate(
+            zip(losses, reference["losses"])
+        ):
+            compare("loss", str(step), found, expected)
+        found = read_safetensors(gradients)
+        after = read_safetensors(os.path.join(saved, "parameters.safetensors"))
+        initial = read_safetensors(
+            os.path.join(program + ".src", "weights.safetensors")
+        )
+        largest = max(
+            np.linalg.norm(reference[key])
+            for key in reference
+            if key.startswith("grad:")
+        )
+        for key in reference:
+            kind, _, name = key.partition(":")
+            expected = reference[key].astype(np.float64)
+            if kind == "grad":
+                tiny = np.linalg.norm(expected) < 1e-5 * largest
+                compare(
+                    "gradient", name, found["grad:" + name], expected,
+                    largest if tiny else None,
+                )
+            elif kind == "after":
+                compare("parameter", name, after[name], expected)
+            elif kind == "buffer" and name.endswith("running_mean"):
+                # The reference starts at zero, the file where exporting left
+                # it. PyTorch's running variance is unbiased, ONNX's is not.
+                expected = expected + KEPT * initial[name]
+                compare("running mean", name, after[name], expected)
+    print(
+        os.path.basename(arguments.model),
+        "ranks",
+        arguments.ranks,
+        "mpi" if arguments.mpi else "threads",
+        {what: "%.1e" % error for what, error in worst.items()},
+    )
+    if failures:
+        sys.exit("\n".join(failures))
+
+
+if __name__ == "__main__":
+    main()
