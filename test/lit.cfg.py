@@ -18,7 +18,9 @@ lit_config.maxIndividualTestTime = 120
 
 # ---- The tools, found in this build first, then in LLVM's folder ----------
 
-for folder in [config.llvm_tools_dir, config.partita_tools_dir]:
+for folder in [config.llvm_tools_dir,
+               os.path.join(config.test_exec_root, "bin"),
+               config.partita_tools_dir]:
     config.environment["PATH"] = os.pathsep.join(
         [folder, config.environment["PATH"]]
     )
