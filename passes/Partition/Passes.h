@@ -1,5 +1,4 @@
-//===- Passes.h - Passes of the Partition phase ---------------------*- C++
-//-*-===//
+//===- Passes.h - Passes of the Partition phase -----------------*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

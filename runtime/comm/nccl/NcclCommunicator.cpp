@@ -235,16 +235,15 @@ void NcclCommunicator::doAllGather(Stream &stream, void *data,
   stream.communicate("allGather", [=] {
     Bytes mine = partOf(data, counts, type, rank());
     if (areEven(counts)) {
-      settle(ncclAllGather(mine.data, data, mine.size, ncclUint8, comm,
-                           channel()),
-             "ncclAllGather");
+      settle(
+          ncclAllGather(mine.data, data, mine.size, ncclUint8, comm, channel()),
+          "ncclAllGather");
     } else {
       grouped("ncclBroadcast", [&](int peer) {
         Bytes part = partOf(data, counts, type, peer);
-        return part.size == 0
-                   ? ncclSuccess
-                   : ncclBroadcast(part.data, part.data, part.size, ncclUint8,
-                                   peer, comm, channel());
+        return part.size == 0 ? ncclSuccess
+                              : ncclBroadcast(part.data, part.data, part.size,
+                                              ncclUint8, peer, comm, channel());
       });
     }
     countSent(static_cast<std::int64_t>(mine.size) * (size() - 1));
@@ -257,10 +256,9 @@ void NcclCommunicator::doReduceScatter(Stream &stream, void *data,
   stream.communicate("reduceScatter", [=] {
     Bytes mine = partOf(data, counts, type, rank());
     if (areEven(counts)) {
-      settle(ncclReduceScatter(data, mine.data,
-                               static_cast<std::size_t>(counts[rank()]),
-                               typeOf(type), operationOf(reduction), comm,
-                               channel()),
+      settle(ncclReduceScatter(
+                 data, mine.data, static_cast<std::size_t>(counts[rank()]),
+                 typeOf(type), operationOf(reduction), comm, channel()),
              "ncclReduceScatter");
     } else {
       grouped("ncclReduce", [&](int peer) {
@@ -282,9 +280,8 @@ void NcclCommunicator::doBroadcast(Stream &stream, void *data,
                                    std::int64_t count, DType type, int root) {
   stream.communicate("broadcast", [=] {
     std::size_t bytes = static_cast<std::size_t>(count) * sizeOf(type);
-    settle(
-        ncclBroadcast(data, data, bytes, ncclUint8, root, comm, channel()),
-        "ncclBroadcast");
+    settle(ncclBroadcast(data, data, bytes, ncclUint8, root, comm, channel()),
+           "ncclBroadcast");
     if (rank() == root)
       countSent(static_cast<std::int64_t>(bytes) * (size() - 1));
   });
@@ -328,7 +325,8 @@ partita::makeNcclCommunicator(World &world, const std::vector<int> &members,
                       sizeof(cudaUUID_t)) == 0)
         throw Error("ranks " + std::to_string(members[j]) + " and " +
                     std::to_string(members[i]) + " share one GPU (" +
-                    gpu.name() + "), expected a GPU for each rank; run on "
+                    gpu.name() +
+                    "), expected a GPU for each rank; run on "
                     "more GPUs or compile with a smaller --ranks");
   auto place = std::find(members.begin(), members.end(), world.rank);
   return std::make_unique<NcclCommunicator>(

@@ -25,14 +25,14 @@ static int countDevices() {
   cudaError_t status = cudaGetDeviceCount(&count);
   if (status == cudaSuccess && count > 0)
     return count;
-  throw Error(std::string("found no NVIDIA GPU that can be used (") +
-              cudaGetErrorName(status == cudaSuccess ? cudaErrorNoDevice
-                                                     : status) +
-              "), expected one for each rank; run on a machine with GPUs and "
-              "a driver for CUDA " +
-              std::to_string(CUDART_VERSION / 1000) + "." +
-              std::to_string(CUDART_VERSION % 1000 / 10) +
-              ", or compile with --target cpu");
+  throw Error(
+      std::string("found no NVIDIA GPU that can be used (") +
+      cudaGetErrorName(status == cudaSuccess ? cudaErrorNoDevice : status) +
+      "), expected one for each rank; run on a machine with GPUs and "
+      "a driver for CUDA " +
+      std::to_string(CUDART_VERSION / 1000) + "." +
+      std::to_string(CUDART_VERSION % 1000 / 10) +
+      ", or compile with --target cpu");
 }
 
 CudaDevice::CudaDevice(int rank, int localRank, Failure &failure)

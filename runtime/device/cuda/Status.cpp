@@ -63,7 +63,7 @@ void cuda::checkLaunch(cudaError_t status, Stream &stream) {
   if (status == cudaSuccess)
     return;
   std::string doing = static_cast<CudaStream &>(stream).doing();
-  throw Error((doing.empty() ? "a kernel" : "'" + doing +
-                                                "' or a kernel before it") +
-              describe(status));
+  throw Error(
+      (doing.empty() ? "a kernel" : "'" + doing + "' or a kernel before it") +
+      describe(status));
 }

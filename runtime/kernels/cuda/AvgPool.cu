@@ -97,9 +97,8 @@ __global__ void avgPoolGradKernel(Window window, bool countIncludePad,
             from + (d * window.height.out + h) * window.width.out;
         for (int w = ws.first; w < ws.end; ++w)
           if (covers(window.width, w, place.w))
-            sum += row[w] *
-                   weightOf(cells * counted(spanOf(window.width, w),
-                                            countIncludePad));
+            sum += row[w] * weightOf(cells * counted(spanOf(window.width, w),
+                                                     countIncludePad));
       }
     }
     dx[i] = sum;
@@ -109,8 +108,8 @@ __global__ void avgPoolGradKernel(Window window, bool countIncludePad,
 } // namespace
 
 AvgPool::AvgPool(Device &, const PoolSizes &sizes, bool countIncludePad)
-    : Kernel(std::make_unique<AvgPoolState>("avg_pool", sizes,
-                                            countIncludePad)) {}
+    : Kernel(
+          std::make_unique<AvgPoolState>("avg_pool", sizes, countIncludePad)) {}
 
 void AvgPool::operator()(Stream &stream, const float *x, float *y) const {
   const auto &pool = as<AvgPoolState>(state);

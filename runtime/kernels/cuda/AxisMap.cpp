@@ -21,8 +21,7 @@ AxisMap kernels::axisMap(const char *kernel, const Dims &sizes,
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 1)
       continue;
-    if (!mergedSizes.empty() &&
-        mergedStrides.back() == sizes[i] * strides[i]) {
+    if (!mergedSizes.empty() && mergedStrides.back() == sizes[i] * strides[i]) {
       mergedSizes.back() *= sizes[i];
       mergedStrides.back() = strides[i];
     } else {

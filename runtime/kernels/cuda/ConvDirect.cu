@@ -46,23 +46,23 @@ __device__ int outputOf(const ConvAxis &axis, int cell, int k) {
   int at = cell + axis.padLow - k * axis.dilation;
   int output = at / axis.stride;
   return at >= 0 && output * axis.stride == at && output < axis.out ? output
-                                                                   : -1;
+                                                                    : -1;
 }
 
 __global__ void forwardKernel(ConvShape shape, std::int64_t count,
                               const float *x, const float *w, float *y) {
-  std::int64_t perSample = std::int64_t(shape.groups) * shape.outChannels *
-                           shape.outCells;
+  std::int64_t perSample =
+      std::int64_t(shape.groups) * shape.outChannels * shape.outCells;
   for (std::int64_t i = cuda::firstIndex(); i < count;
        i += cuda::indexStride()) {
     std::int64_t sample = i / perSample;
     Place4 to = placeOf(static_cast<int>(i - sample * perSample),
                         shape.outCells, shape.height.out, shape.width.out);
     int group = to.channel / shape.outChannels;
-    const float *filter = w + std::int64_t(to.channel) * shape.inChannels *
-                                  shape.kernelCells;
-    const float *from = x + (sample * shape.groups + group) *
-                                shape.inChannels * shape.inCells;
+    const float *filter =
+        w + std::int64_t(to.channel) * shape.inChannels * shape.kernelCells;
+    const float *from =
+        x + (sample * shape.groups + group) * shape.inChannels * shape.inCells;
     float sum = 0.0f;
     for (int c = 0; c < shape.inChannels; ++c)
       for (int kd = 0; kd < shape.depth.kernel; ++kd)
@@ -73,9 +73,9 @@ __global__ void forwardKernel(ConvShape shape, std::int64_t count,
             int column = inputOf(shape.width, to.w, kw);
             float weight = *filter++;
             if (d >= 0 && h >= 0 && column >= 0)
-              sum += weight * from[std::int64_t(c) * shape.inCells +
-                                   (d * shape.height.in + h) * shape.width.in +
-                                   column];
+              sum += weight *
+                     from[std::int64_t(c) * shape.inCells +
+                          (d * shape.height.in + h) * shape.width.in + column];
           }
     y[i] = sum;
   }
@@ -96,11 +96,10 @@ __global__ void inputGradKernel(ConvShape shape, std::int64_t count,
                                  shape.outChannels * shape.outCells;
     float sum = 0.0f;
     for (int o = 0; o < shape.outChannels; ++o) {
-      const float *filter =
-          w + ((std::int64_t(group) * shape.outChannels + o) *
-                   shape.inChannels +
-               channel) *
-                  shape.kernelCells;
+      const float *filter = w + ((std::int64_t(group) * shape.outChannels + o) *
+                                     shape.inChannels +
+                                 channel) *
+                                    shape.kernelCells;
       for (int kd = 0; kd < shape.depth.kernel; ++kd)
         for (int kh = 0; kh < shape.height.kernel; ++kh)
           for (int kw = 0; kw < shape.width.kernel; ++kw) {
@@ -109,10 +108,10 @@ __global__ void inputGradKernel(ConvShape shape, std::int64_t count,
             int column = outputOf(shape.width, to.w, kw);
             float weight = *filter++;
             if (d >= 0 && h >= 0 && column >= 0)
-              sum += weight *
-                     from[std::int64_t(o) * shape.outCells +
-                          (d * shape.height.out + h) * shape.width.out +
-                          column];
+              sum +=
+                  weight *
+                  from[std::int64_t(o) * shape.outCells +
+                       (d * shape.height.out + h) * shape.width.out + column];
           }
     }
     dx[i] = sum;
@@ -127,14 +126,13 @@ struct FilterGrad {
   __device__ Value term(std::int64_t index, std::int64_t output) const {
     std::int64_t cellIndex = index - output;
     int sample = static_cast<int>(cellIndex / shape.outCells);
-    Place4 cell =
-        placeOf(static_cast<int>(cellIndex -
-                                 std::int64_t(sample) * shape.outCells),
-                shape.outCells, shape.height.out, shape.width.out);
+    Place4 cell = placeOf(
+        static_cast<int>(cellIndex - std::int64_t(sample) * shape.outCells),
+        shape.outCells, shape.height.out, shape.width.out);
     std::int64_t row = output / shape.kernelCells;
-    Place4 tap = placeOf(static_cast<int>(output - row * shape.kernelCells),
-                         shape.kernelCells, shape.height.kernel,
-                         shape.width.kernel);
+    Place4 tap =
+        placeOf(static_cast<int>(output - row * shape.kernelCells),
+                shape.kernelCells, shape.height.kernel, shape.width.kernel);
     int outChannel = static_cast<int>(row / shape.inChannels);
     int inChannel = static_cast<int>(row % shape.inChannels);
     int group = outChannel / shape.outChannels;
@@ -228,8 +226,8 @@ void kernels::convForward(Stream &stream, const ConvShape &shape,
 
 void kernels::convInputGrad(Stream &stream, const ConvShape &shape,
                             const float *dy, const float *w, float *dx) {
-  cuda::launch(inputGradKernel, cuda::blocksFor(shape.xCount()),
-               cuda::kThreads, 0, stream, shape, shape.xCount(), dy, w, dx);
+  cuda::launch(inputGradKernel, cuda::blocksFor(shape.xCount()), cuda::kThreads,
+               0, stream, shape, shape.xCount(), dy, w, dx);
 }
 
 /// Outputs are the elements of w, terms the cells of one channel of y.
@@ -250,8 +248,8 @@ void kernels::convFilterGrad(Stream &stream, const ConvShape &shape,
   reduce(stream, filterGradPlan(shape), FilterGrad{shape, x, dy, dw});
 }
 
-void kernels::addBias(Stream &stream, const ConvShape &shape,
-                      const float *bias, float *y) {
+void kernels::addBias(Stream &stream, const ConvShape &shape, const float *bias,
+                      float *y) {
   cuda::launch(biasKernel, cuda::blocksFor(shape.yCount()), cuda::kThreads, 0,
                stream, shape.yCount(), shape.outCells,
                shape.groups * shape.outChannels, bias, y);

@@ -27,7 +27,8 @@ using Direction = CudnnConv::Direction;
 namespace {
 
 struct ConvState final : Kernel::State {
-  ConvState(const char *kernel, const ConvSizes &sizes) : shape(kernel, sizes) {}
+  ConvState(const char *kernel, const ConvSizes &sizes)
+      : shape(kernel, sizes) {}
 
   /// The part of the workspace that is cuDNN's.
   void *libraryPart(void *space) const {
@@ -84,11 +85,9 @@ static Dims imageOf(const ConvSizes &sizes) {
   return shape;
 }
 
-static std::unique_ptr<Kernel::State> prepare(const char *kernel,
-                                              Device &device,
-                                              const ConvSizes &sizes,
-                                              Direction direction,
-                                              bool bias = false) {
+static std::unique_ptr<Kernel::State>
+prepare(const char *kernel, Device &device, const ConvSizes &sizes,
+        Direction direction, bool bias = false) {
   checkConv(kernel, sizes);
   auto state = std::make_unique<ConvState>(kernel, sizes);
   state->bias = bias;
@@ -97,8 +96,8 @@ static std::unique_ptr<Kernel::State> prepare(const char *kernel,
   bool isEmpty =
       shape.xCount() == 0 || shape.wCount() == 0 || shape.yCount() == 0;
   if (!isEmpty && symmetric.isPossible)
-    state->cudnn = CudnnConv::make(prepareCudnn(device), symmetric.sizes,
-                                   direction);
+    state->cudnn =
+        CudnnConv::make(prepareCudnn(device), symmetric.sizes, direction);
   if (!state->cudnn) {
     if (direction == Direction::filterGrad)
       state->workspace = convFilterGradWorkspace(shape);
@@ -112,8 +111,8 @@ static std::unique_ptr<Kernel::State> prepare(const char *kernel,
     else
       state->padding = Padding(kernel, imageOf(sizes), symmetric.low, none,
                                symmetric.high, /*value=*/0.0f);
-    state->stagedBytes = aligned(
-        static_cast<std::size_t>(elementsOf(inner)) * sizeof(float));
+    state->stagedBytes =
+        aligned(static_cast<std::size_t>(elementsOf(inner)) * sizeof(float));
   }
   state->workspace = state->stagedBytes + state->cudnn->workspaceBytes();
   return reserved(device, std::move(state));
@@ -147,8 +146,7 @@ void ConvForward::operator()(Stream &stream, const float *x, const float *w,
 }
 
 ConvInputGrad::ConvInputGrad(Device &device, const ConvSizes &sizes)
-    : Kernel(
-          prepare("conv_input_grad", device, sizes, Direction::inputGrad)) {}
+    : Kernel(prepare("conv_input_grad", device, sizes, Direction::inputGrad)) {}
 
 void ConvInputGrad::operator()(Stream &stream, const float *dy, const float *w,
                                float *dx) const {

@@ -75,10 +75,10 @@ static FilterDescriptor makeFilter(const std::vector<int> &dims) {
   cudnnFilterDescriptor_t made = nullptr;
   PARTITA_CHECK(cudnnCreateFilterDescriptor(&made));
   FilterDescriptor filter(made);
-  checkSetting(cudnnSetFilterNdDescriptor(
-                   made, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW,
-                   static_cast<int>(dims.size()), dims.data()),
-               "cudnnSetFilterNdDescriptor");
+  checkSetting(
+      cudnnSetFilterNdDescriptor(made, CUDNN_DATA_FLOAT, CUDNN_TENSOR_NCHW,
+                                 static_cast<int>(dims.size()), dims.data()),
+      "cudnnSetFilterNdDescriptor");
   return filter;
 }
 
@@ -106,9 +106,8 @@ static ConvDescriptor makeConv(const ConvSizes &sizes) {
 CudnnConv::CudnnConv(const ConvSizes &sizes)
     : x(makeTensor(ints(1, sizes.in, {sizes.batch, sizes.inChannels}))),
       y(makeTensor(ints(1, sizes.out(), {sizes.batch, sizes.outChannels}))),
-      w(makeFilter(
-          ints(1, sizes.kernel,
-               {sizes.outChannels, sizes.inChannels / sizes.groups}))),
+      w(makeFilter(ints(1, sizes.kernel,
+                        {sizes.outChannels, sizes.inChannels / sizes.groups}))),
       conv(makeConv(sizes)) {}
 
 //===----------------------------------------------------------------------===//
@@ -221,10 +220,9 @@ static constexpr float kOne = 1.0f, kZero = 0.0f;
 void CudnnConv::forward(cudnnHandle_t handle, const float *xData,
                         const float *wData, void *workspace,
                         float *yData) const {
-  PARTITA_CHECK(cudnnConvolutionForward(handle, &kOne, x.get(), xData, w.get(),
-                                        wData, conv.get(), forwardAlgorithm,
-                                        workspace, bytes, &kZero, y.get(),
-                                        yData));
+  PARTITA_CHECK(cudnnConvolutionForward(
+      handle, &kOne, x.get(), xData, w.get(), wData, conv.get(),
+      forwardAlgorithm, workspace, bytes, &kZero, y.get(), yData));
 }
 
 void CudnnConv::inputGrad(cudnnHandle_t handle, const float *dy,
@@ -236,8 +234,7 @@ void CudnnConv::inputGrad(cudnnHandle_t handle, const float *dy,
 }
 
 void CudnnConv::filterGrad(cudnnHandle_t handle, const float *xData,
-                           const float *dy, void *workspace,
-                           float *dw) const {
+                           const float *dy, void *workspace, float *dw) const {
   PARTITA_CHECK(cudnnConvolutionBackwardFilter(
       handle, &kOne, x.get(), xData, y.get(), dy, conv.get(),
       filterGradAlgorithm, workspace, bytes, &kZero, w.get(), dw));

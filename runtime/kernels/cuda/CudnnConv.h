@@ -46,9 +46,8 @@ public:
 
   /// Prepares one direction; nothing when cuDNN has no deterministic algorithm
   /// for it. Throws `Error` when cuDNN fails otherwise.
-  static std::optional<CudnnConv> make(cudnnHandle_t handle,
-                                       const ConvSizes &sizes,
-                                       Direction direction);
+  static std::optional<CudnnConv>
+  make(cudnnHandle_t handle, const ConvSizes &sizes, Direction direction);
 
   std::size_t workspaceBytes() const { return bytes; }
 

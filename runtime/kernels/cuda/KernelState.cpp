@@ -76,8 +76,8 @@ Lanes &lanesOf(Device &device) {
 
 Lane &laneOf(Stream &stream) {
   Lanes &lanes = lanesOf(stream.device);
-  bool isComm = static_cast<CudaStream &>(stream).purpose ==
-                CudaStream::Purpose::comm;
+  bool isComm =
+      static_cast<CudaStream &>(stream).purpose == CudaStream::Purpose::comm;
   return isComm ? lanes.comm : lanes.compute;
 }
 

@@ -101,9 +101,9 @@ __global__ void maxPoolGradKernel(Window window, std::int64_t count,
     for (int d = ds.first; d < ds.end; ++d)
       for (int h = hs.first; h < hs.end; ++h)
         for (int w = ws.first; w < ws.end; ++w) {
-          std::int64_t output =
-              plane * window.outCells +
-              (d * window.height.out + h) * window.width.out + w;
+          std::int64_t output = plane * window.outCells +
+                                (d * window.height.out + h) * window.width.out +
+                                w;
           if (places[output] == cell)
             sum += dy[output];
         }

@@ -118,11 +118,9 @@ void Normalize::operator()(Stream &stream, const float *x, const float *mean,
   });
 }
 
-static std::unique_ptr<Kernel::State> prepareSums(Device &device,
-                                                  std::int64_t outer,
-                                                  std::int64_t channels,
-                                                  std::int64_t inner,
-                                                  float eps) {
+static std::unique_ptr<Kernel::State>
+prepareSums(Device &device, std::int64_t outer, std::int64_t channels,
+            std::int64_t inner, float eps) {
   auto state = std::make_unique<SumsState>(outer, channels, inner, eps);
   state->workspace = state->plan.workspaceBytes(sizeof(ChannelSums));
   return reserved(device, std::move(state));

@@ -104,9 +104,8 @@ struct SquaredDistance {
 
 Reduce::Reduce(Device &device, ReduceKind kind, Dims shape, Dims axes,
                float scale)
-    : Kernel(reserved(device,
-                      std::make_unique<ReduceState>("reduce", kind, shape, axes,
-                                                    scale))) {}
+    : Kernel(reserved(device, std::make_unique<ReduceState>(
+                                  "reduce", kind, shape, axes, scale))) {}
 
 void Reduce::operator()(Stream &stream, const float *x, float *y) const {
   const auto &sizes = as<ReduceState>(state);
@@ -125,9 +124,9 @@ void Reduce::operator()(Stream &stream, const float *x, float *y) const {
 }
 
 Variance::Variance(Device &device, Dims shape, Dims axes, float scale)
-    : Kernel(reserved(device, std::make_unique<ReduceState>(
-                                  "variance", ReduceKind::sum, shape, axes,
-                                  scale))) {}
+    : Kernel(reserved(device,
+                      std::make_unique<ReduceState>("variance", ReduceKind::sum,
+                                                    shape, axes, scale))) {}
 
 void Variance::operator()(Stream &stream, const float *x, const float *mean,
                           float *y) const {

@@ -57,8 +57,8 @@ struct ReducePlan {
 
   /// Bytes for what the parts give.
   std::size_t workspaceBytes(std::size_t valueBytes) const {
-    return parts == 1 ? 0 : static_cast<std::size_t>(outputs * parts) *
-                                valueBytes;
+    return parts == 1 ? 0
+                      : static_cast<std::size_t>(outputs * parts) * valueBytes;
   }
 };
 
@@ -143,8 +143,8 @@ __global__ void reduceByColumn(Operation operation, ReducePlan plan,
     for (int half = kColumnRows / 2; half > 0; half /= 2) {
       __syncthreads();
       if (row < half)
-        shared[row][column] = operation.combine(shared[row][column],
-                                                shared[row + half][column]);
+        shared[row][column] =
+            operation.combine(shared[row][column], shared[row + half][column]);
     }
     if (row == 0 && i < plan.outputs)
       finishPart(operation, plan, partials, i, part, shared[0][column]);
@@ -193,8 +193,8 @@ void reduce(Stream &stream, const ReducePlan &plan,
   }
   if (plan.parts > 1)
     cuda::launch(reduceParts<Operation>, cuda::blocksFor(plan.outputs),
-                 cuda::kThreads, 0, stream, operation, plan.outputs,
-                 plan.parts, static_cast<const Value *>(partials));
+                 cuda::kThreads, 0, stream, operation, plan.outputs, plan.parts,
+                 static_cast<const Value *>(partials));
 }
 
 #endif // __CUDACC__

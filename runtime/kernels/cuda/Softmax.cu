@@ -132,10 +132,9 @@ __global__ void crossEntropyKernel(Positions positions, const float *logits,
 }
 
 template <int kLanes>
-__global__ void crossEntropyGradKernel(Positions positions, float scale,
-                                       const float *logits,
-                                       const std::int64_t *labels,
-                                       float *dlogits) {
+__global__ void
+crossEntropyGradKernel(Positions positions, float scale, const float *logits,
+                       const std::int64_t *labels, float *dlogits) {
   for (std::int64_t p = firstPosition<kLanes>(); p < positions.count;
        p += positionStride<kLanes>()) {
     std::int64_t offset = positions.offset(p);
@@ -177,19 +176,16 @@ __global__ void correctKernel(Positions positions, const float *logits,
     for (std::int64_t c = laneIndex<kLanes>(); c < positions.axis; c += kLanes)
       first.meet(x[c * positions.inner], c);
     for (int distance = kLanes / 2; distance > 0; distance /= 2) {
-      float value =
-          __shfl_xor_sync(0xFFFFFFFFu, first.value, distance, kWarp);
-      long long place =
-          __shfl_xor_sync(0xFFFFFFFFu, static_cast<long long>(first.place),
-                          distance, kWarp);
+      float value = __shfl_xor_sync(0xFFFFFFFFu, first.value, distance, kWarp);
+      long long place = __shfl_xor_sync(
+          0xFFFFFFFFu, static_cast<long long>(first.place), distance, kWarp);
       first.meet(value, place);
     }
     if (laneIndex<kLanes>() != 0)
       continue;
     bool any = positions.axis > 0;
-    std::int64_t best = any && x[0] == x[0] && first.place < positions.axis
-                            ? first.place
-                            : 0;
+    std::int64_t best =
+        any && x[0] == x[0] && first.place < positions.axis ? first.place : 0;
     hits[p] = any && labels[p] == best ? 1.0f : 0.0f;
   }
 }

@@ -60,8 +60,8 @@ __device__ inline Span spanOf(const WindowAxis &axis, int output) {
   int end = axis.padHigh < 0 ? axis.in + axis.padHigh : axis.in;
   int inside = cellsBelow(start, axis, end);
   int padded = cellsBelow(start, axis, axis.in + axis.padHigh);
-  return {start + before * axis.dilation,
-          inside > before ? inside - before : 0, padded};
+  return {start + before * axis.dilation, inside > before ? inside - before : 0,
+          padded};
 }
 
 /// The outputs whose windows can cover cell `cell`: candidates in [first, end),

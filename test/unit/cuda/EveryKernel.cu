@@ -82,10 +82,10 @@ private:
   Communicator &data = rank.communicator({"data"});
   Event ready{device}, summed{device};
 
-  ConvSizes convOf = convSizes({kBatch, 8, 4, 4}, {8, 8, 3, 3}, {}, {},
-                               {1, 1, 1, 1});
-  PoolSizes poolOf = poolSizes({kBatch, 8, 4, 4}, {kBatch, 8, 2, 2}, {2, 2},
-                               {2, 2});
+  ConvSizes convOf =
+      convSizes({kBatch, 8, 4, 4}, {8, 8, 3, 3}, {}, {}, {1, 1, 1, 1});
+  PoolSizes poolOf =
+      poolSizes({kBatch, 8, 4, 4}, {kBatch, 8, 2, 2}, {2, 2}, {2, 2});
   ConvForward conv{device, convOf, /*bias=*/true};
   ConvInputGrad convInputGrad{device, convOf};
   ConvFilterGrad convFilterGrad{device, convOf};
@@ -110,12 +110,9 @@ private:
   Slice slice{device, {kBatch, kClasses}, {0, 1}, {kBatch, 2}, {1, 3}};
   Pad pad{device, {kBatch, kClasses}, {0, 1}, {0, 0}, {0, 1}, 0.0f};
   Concat concat{device, kBatch, {kClasses, kClasses}};
-  DropoutMask dropoutMask{device,
-                          {kBatch, kClasses},
-                          {kBatch, kClasses},
-                          {0, 0},
-                          0.5f,
-                          /*id=*/1};
+  DropoutMask dropoutMask{
+      device,  {kBatch, kClasses}, {kBatch, kClasses}, {0, 0}, 0.5f,
+      /*id=*/1};
   Fill fill{device, kClasses};
   Copy copy{device, kClasses * sizeof(float)};
 };
