@@ -115,10 +115,11 @@ PARTITA_INLINE Vector firstLanes(Vector v, std::int64_t count) {
 /// Whether a value takes the place of the largest so far: the first maximum
 /// stays, NaN wins. For floats and vectors.
 PARTITA_INLINE bool isBetter(float value, float best) {
-  return (value > best) | (value != value);
+  return static_cast<bool>((value > best) | __builtin_isnan(value));
 }
 PARTITA_INLINE Mask isBetter(Vector value, Vector best) {
-  return (value > best) | (value != value);
+  // Only NaN differs from itself.
+  return (value > best) | (value != value); // NOLINT(misc-redundant-expression)
 }
 
 /// The sum of the lanes in double.
