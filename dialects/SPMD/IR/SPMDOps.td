@@ -163,7 +163,7 @@ def SPMD_LaunchOp : SPMD_Op<"launch", [AttrSizedOperandSegments,
   let regions = (region AnyRegion:$body);
   let assemblyFormat = [{
     $kernel `on` $stream `(` $inputs `)` `->` `(` $outputs `)`
-    ($params^)? attr-dict
+    ($params^)? attr-dict-with-keyword
     `:` functional-type($inputs, $outputs) ($body^)?
   }];
   let hasVerifier = 1;
