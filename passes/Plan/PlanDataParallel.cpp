@@ -29,16 +29,24 @@ namespace {
 /// Follows the batch through one function.
 class BatchSplit {
 public:
-  BatchSplit(MLIRContext *context, StringRef axisName)
-      : context(context), axis(StringAttr::get(context, axisName)) {}
+  /// One rank holds everything: nothing is split then.
+  BatchSplit(MLIRContext *context, StringRef axisName, int64_t ranks)
+      : context(context), axis(StringAttr::get(context, axisName)),
+        isSplit(ranks > 1) {}
 
   LogicalResult run(func::FuncOp function, unsigned &count) {
     OpBuilder builder(context);
     for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
       auto type = cast<RankedTensorType>(argument.getType());
       LayoutAttr layout = LayoutAttr::getReplicated(context, type.getRank());
-      if (auto dim = function.getArgAttrOfType<IntegerAttr>(i, "nn.batch_dim"))
+      if (auto dim =
+              function.getArgAttrOfType<IntegerAttr>(i, "nn.batch_dim")) {
+        if (dim.getInt() < 0 || dim.getInt() >= type.getRank())
+          return function.emitError()
+                 << "argument " << i << " has nn.batch_dim " << dim.getInt()
+                 << ", which is no dimension of " << type;
         layout = splitAt(layout, dim.getInt(), /*block=*/1);
+      }
       layouts[argument] = layout;
       function.setArgAttr(i, kLayoutAttr, layout);
     }
@@ -197,6 +205,7 @@ private:
 
   MLIRContext *context;
   StringAttr axis;
+  bool isSplit;
   llvm::DenseMap<Value, LayoutAttr> layouts;
 };
 
@@ -212,12 +221,14 @@ struct PlanDataParallelPass
                          << int64_t(ranks);
       return signalPassFailure();
     }
+    if (failed(nn::verifyFunctions(module)))
+      return signalPassFailure();
     auto axis = StringAttr::get(context, "data");
     int64_t size = ranks;
     module->setAttr(kGridAttr, GridAttr::get(context, axis, size));
     unsigned count = 0;
     for (auto function : module.getOps<func::FuncOp>())
-      if (failed(BatchSplit(context, "data").run(function, count)))
+      if (failed(BatchSplit(context, "data", ranks).run(function, count)))
         return signalPassFailure();
     numSplit = count;
     for (auto variable : module.getOps<nn::VariableOp>())

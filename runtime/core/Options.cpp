@@ -126,6 +126,9 @@ std::vector<OptionGroup> optionTable() {
          "write the gradients of the first step "
          "(.safetensors)",
          [](Options &o, Text t) { o.dumpStep = t; }},
+        {"--check-replicas", nullptr,
+         "after training, compare what ranks hold copies of, bit by bit",
+         [](Options &o, Text) { o.checkReplicas = true; }},
         {"--quiet", nullptr, "print errors only",
          [](Options &o, Text) { o.quiet = true; }},
         {"--help", nullptr, "print this text",

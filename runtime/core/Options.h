@@ -52,6 +52,7 @@ struct Options {
   std::string save;
   std::string metrics;
   std::string dumpStep;
+  bool checkReplicas = false;
   bool quiet = false;
 
   /// Training is what a program does unless it is asked only to evaluate or to

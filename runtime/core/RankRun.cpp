@@ -80,6 +80,8 @@ int RankRun::run() {
     greet();
   if (job.options.trains())
     train();
+  if (job.options.checkReplicas)
+    checkReplicas();
   if (job.options.eval && !signal)
     evaluate();
   if (!job.options.predict.empty() && !signal)
@@ -362,6 +364,20 @@ void RankRun::predict() {
   if (talks())
     std::printf("predictions         %lld samples written to '%s'\n",
                 static_cast<long long>(job.evaluation.samples), target.c_str());
+}
+
+void RankRun::checkReplicas() {
+  std::vector<const Tensor *> tensors;
+  for (const Variable &variable : program.variables)
+    tensors.push_back(&variable.tensor);
+  if (const Tensor *differing =
+          findDifferingCopy(program, tensors, world, *device, arena.data()))
+    throw AgreedError("'" + differing->name +
+                      "' differs between ranks that should hold equal copies; "
+                      "this is a fault of the program, not of the data");
+  if (talks())
+    std::printf("copies              equal on all ranks, %zu variables\n",
+                tensors.size());
 }
 
 void RankRun::save() {

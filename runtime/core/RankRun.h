@@ -85,6 +85,7 @@ private:
   float lossOfStep();
   void evaluate();
   void predict();
+  void checkReplicas();
   void save();
   /// Calls `visit(number of samples that count)` after `issue` for each batch
   /// of the evaluation data; ends early after a signal.

@@ -14,6 +14,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <map>
 
 using namespace partita;
 
@@ -161,4 +162,50 @@ void partita::saveTensors(const Program &program,
   }
   if (world.rank == 0)
     writer.commit();
+}
+
+namespace {
+
+/// FNV-1a, 64 bits: enough to tell copies apart that should be equal.
+std::uint64_t hashOf(const std::vector<std::byte> &bytes) {
+  std::uint64_t hash = 14695981039346656037u;
+  for (std::byte byte : bytes)
+    hash = (hash ^ static_cast<std::uint64_t>(byte)) * 1099511628211u;
+  return hash;
+}
+
+} // namespace
+
+const Tensor *partita::findDifferingCopy(
+    const Program &program, const std::vector<const Tensor *> &tensors,
+    World &world, Device &device, const std::byte *arena) {
+  // What each tensor's tile hashes to on this rank, then on all of them.
+  std::vector<std::uint64_t> hashes;
+  for (const Tensor *tensor : tensors) {
+    std::vector<std::byte> dense(
+        tileOf(program, *tensor, world.rank).elements() * sizeOf(tensor->type));
+    device.copyOut(dense.data(),
+                   arena + tensor->offsets[program.classOfRank[world.rank]],
+                   dense.size());
+    hashes.push_back(hashOf(dense));
+  }
+  std::vector<std::vector<std::byte>> all =
+      world.gather(hashes.data(), hashes.size() * sizeof(std::uint64_t));
+  // One more than the index of the first difference; 0 for none.
+  std::int64_t differing = 0;
+  for (std::size_t i = 0; i < tensors.size() && !all.empty() && !differing;
+       ++i) {
+    std::map<std::pair<Dims, Dims>, std::uint64_t> hashOfTile;
+    for (int rank = 0; rank < world.size && !differing; ++rank) {
+      std::uint64_t hash = 0;
+      std::memcpy(&hash, all[rank].data() + i * sizeof(hash), sizeof(hash));
+      Tile tile = tileOf(program, *tensors[i], rank);
+      auto [it, isFirst] =
+          hashOfTile.try_emplace({tile.start, tile.size}, hash);
+      if (!isFirst && it->second != hash)
+        differing = static_cast<std::int64_t>(i) + 1;
+    }
+  }
+  world.maximum(&differing, 1);
+  return differing ? tensors[differing - 1] : nullptr;
 }
