@@ -53,6 +53,39 @@ void CpuPrinter::printIncludes(raw_ostream &os) const {
   os << "#include <cmath>\n";
 }
 
+void CpuPrinter::printGlobals(raw_ostream &os,
+                              const GeneratedKernels &kernels) const {
+  // What libmvec has vector forms of, by the C library's version.
+  constexpr StringLiteral old[] = {"cos", "exp", "log", "pow", "sin"};
+  constexpr StringLiteral recent[] = {
+      "acos",  "acosh", "asin", "asinh", "atan", "atan2",
+      "atanh", "cbrt",  "cosh", "erf",   "exp2", "expm1",
+      "log10", "log1p", "log2", "sinh",  "tan",  "tanh"};
+  std::set<std::string> functions = kernels.used().floatFunctions;
+  auto declare = [&](ArrayRef<StringLiteral> names, StringRef version) {
+    std::string text;
+    for (StringRef name : names)
+      if (functions.count(name.str())) {
+        bool isBinary = name == "pow" || name == "atan2";
+        text += ("#pragma omp declare simd notinbranch\nfloat " + name +
+                 (isBinary ? "f(float, float) noexcept;\n"
+                           : "f(float) noexcept;\n"))
+                    .str();
+      }
+    if (text.empty())
+      return;
+    os << "// The C library can compute these for a whole vector, to four "
+          "units "
+          "in the\n// last place.\n"
+       << "#if defined(__x86_64__) && defined(__GLIBC__) && "
+          "!defined(__clang__)\n"
+       << "#if __GLIBC_PREREQ(" << version << ")\nextern \"C\" {\n"
+       << text << "}\n#endif\n#endif\n\n";
+  };
+  declare(old, "2, 22");
+  declare(recent, "2, 35");
+}
+
 void CpuPrinter::printShared(raw_ostream &os,
                              const GeneratedKernels &kernels) const {
   if (kernels.all().empty())

@@ -22,6 +22,8 @@ public:
   llvm::StringRef target() const override { return "cpu"; }
   llvm::StringRef fileName() const override { return "train.cpp"; }
   void printIncludes(llvm::raw_ostream &os) const override;
+  void printGlobals(llvm::raw_ostream &os,
+                    const GeneratedKernels &kernels) const override;
   llvm::StringRef helperQualifier() const override { return ""; }
   void printShared(llvm::raw_ostream &os,
                    const GeneratedKernels &kernels) const override;

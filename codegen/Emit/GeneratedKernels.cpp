@@ -129,6 +129,18 @@ unsigned GeneratedKernel::numReads() const {
                         [](const KernelOperand &o) { return o.isRead; });
 }
 
+ScalarCode GeneratedKernels::used() const {
+  ScalarCode all;
+  for (const auto &kernel : kernels) {
+    ScalarCode code =
+        kernel->code(std::vector<std::string>(kernel->numReads(), "x"));
+    all.helpers.insert(code.helpers.begin(), code.helpers.end());
+    all.floatFunctions.insert(code.floatFunctions.begin(),
+                              code.floatFunctions.end());
+  }
+  return all;
+}
+
 bool GeneratedKernels::generates(StringRef kernel) {
   return kernel == "nn.fused" || kernel == "nn.sgd" || kernel == "nn.adam";
 }

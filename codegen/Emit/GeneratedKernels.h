@@ -89,6 +89,9 @@ public:
   llvm::ArrayRef<std::unique_ptr<GeneratedKernel>> all() const {
     return kernels;
   }
+  /// The helpers and functions that any of the kernels uses; no other part of
+  /// the code is filled.
+  ScalarCode used() const;
 
 private:
   mlir::FailureOr<GeneratedCall> addFused(const Launch &launch, Names &names);
@@ -121,6 +124,9 @@ public:
   virtual llvm::StringRef fileName() const = 0;
   /// Includes beyond those of every program.
   virtual void printIncludes(llvm::raw_ostream &os) const = 0;
+  /// Declarations outside of all namespaces.
+  virtual void printGlobals(llvm::raw_ostream & /*os*/,
+                            const GeneratedKernels & /*kernels*/) const {}
   /// What precedes "inline" for functions that kernels call.
   virtual llvm::StringRef helperQualifier() const = 0;
   /// Definitions that the kernels of this program share.

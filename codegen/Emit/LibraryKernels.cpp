@@ -268,7 +268,7 @@ FailureOr<LibraryKernel> Builder::crossEntropyGrad() {
   auto scale = launch.real("scale");
   if (failed(scale))
     return failure();
-  return alongAxis("CrossEntropyGrad", "LossGrad",
+  return alongAxis("CrossEntropyGrad", "CrossEntropyGrad",
                    {numbers.real(*scale, "scale")});
 }
 
@@ -485,12 +485,12 @@ const llvm::StringMap<Entry> &kernelTable() {
         }}},
       {"nn.cross_entropy",
        {2, 2, 1, E::labelled,
-        [](B &b, L &) { return b.alongAxis("CrossEntropy", "Loss"); }}},
+        [](B &b, L &) { return b.alongAxis("CrossEntropy", "CrossEntropy"); }}},
       {"nn.cross_entropy_grad",
        {2, 2, 1, E::labelled, [](B &b, L &) { return b.crossEntropyGrad(); }}},
       {"nn.correct",
        {2, 2, 1, E::labelled,
-        [](B &b, L &) { return b.alongAxis("Correct", "Hits"); }}},
+        [](B &b, L &) { return b.alongAxis("Correct", "Correct"); }}},
       {"nn.transpose",
        {1, 1, 1, E::fourBytes, [](B &b, L &) { return b.transpose(); }}},
       {"nn.slice",

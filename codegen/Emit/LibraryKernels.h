@@ -1,5 +1,4 @@
-//===- LibraryKernels.h - Launches of the runtime's kernel classes -*- C++
-//-*-===//
+//===- LibraryKernels.h - Launches of the runtime's kernels -----*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception

@@ -270,6 +270,8 @@ FailureOr<Expression> Printer::expression(Operation *op) {
   }
   if (auto it = cmathFunctions().find(name); it != cmathFunctions().end()) {
     addWord(it->second);
+    if (op->getResult(0).getType().isF32())
+      code.floatFunctions.insert(it->second);
     return call(std::string("std::") + it->second, op->getOperands());
   }
   return llvm::TypeSwitch<Operation *, FailureOr<Expression>>(op)

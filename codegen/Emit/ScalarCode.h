@@ -40,6 +40,8 @@ struct ScalarCode {
   /// How often each argument is read by the text.
   std::vector<unsigned> reads;
   std::set<ScalarHelper> helpers;
+  /// Functions of <cmath> that take floats, without "std::".
+  std::set<std::string> floatFunctions;
   /// The operations in few words, for the kernel's name: "addMax".
   std::string title;
 };

@@ -25,7 +25,6 @@ namespace partita::codegen {
 namespace {
 
 constexpr size_t kColumns = 80;
-constexpr size_t kLongestIdentifier = 40;
 
 // Words of the language, macros of the standard headers, and what the runtime
 // and emitted programs call by these names.
@@ -108,7 +107,7 @@ std::string doubleLiteral(double value) {
   return shortestLiteral(value, 17, "");
 }
 
-std::string camelCase(StringRef text, StringRef fallback) {
+std::string camelCase(StringRef text, StringRef fallback, size_t longest) {
   std::string result;
   bool startWord = false;
   for (char c : text) {
@@ -116,7 +115,7 @@ std::string camelCase(StringRef text, StringRef fallback) {
       startWord = true;
       continue;
     }
-    if (result.size() == kLongestIdentifier)
+    if (result.size() >= longest)
       break;
     if (result.empty())
       result += isDigit(c) ? std::string("v") + c : std::string(1, toLower(c));
@@ -158,20 +157,62 @@ std::string Names::make(StringRef text, StringRef suffix, StringRef fallback) {
   }
 }
 
+/// Appends the parts of `text` after its commas, except commas inside string
+/// literals and lists of numbers in braces.
+static void splitAtCommas(StringRef text, std::vector<std::string> &parts) {
+  std::string part;
+  bool quoted = false;
+  // Braces that do not follow a type's name.
+  int lists = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    part += c;
+    if (c == '"')
+      quoted = !quoted;
+    if (c == '\\' && i + 1 < text.size())
+      part += text[++i];
+    if (quoted)
+      continue;
+    if (c == '{' && (lists > 0 || i == 0 || !isAlnum(text[i - 1])))
+      ++lists;
+    if (c == '}' && lists > 0)
+      --lists;
+    if (c == ',' && lists == 0 && text.substr(i + 1).starts_with(" ")) {
+      parts.push_back(part);
+      part.clear();
+      ++i;
+    }
+  }
+  parts.push_back(part);
+}
+
 void printList(raw_ostream &os, StringRef head, ArrayRef<std::string> items,
                StringRef tail, unsigned indent) {
   std::string line = head.str();
-  for (size_t i = 0; i < items.size(); ++i) {
-    bool last = i + 1 == items.size();
-    std::string item = items[i] + (last ? tail.str() : ",");
-    bool startsLine = StringRef(line).trim().empty();
-    bool spaced = !startsLine && i > 0;
-    if (!startsLine && line.size() + spaced + item.size() > kColumns) {
+  bool startsLine = true;
+  auto add = [&](const std::string &part) {
+    size_t gap = startsLine ? 0 : 1;
+    if (line.size() > indent && line.size() + gap + part.size() > kColumns &&
+        indent + part.size() <= kColumns) {
       os << StringRef(line).rtrim() << '\n';
       line.assign(indent, ' ');
-      spaced = false;
+      gap = 0;
     }
-    line += (spaced ? " " : "") + item;
+    line += (gap ? " " : "") + part;
+    startsLine = false;
+  };
+  for (const std::string &item : items) {
+    std::string whole =
+        item + (&item == &items.back() ? tail.str() : std::string(","));
+    if (indent + whole.size() <= kColumns) {
+      add(whole);
+      continue;
+    }
+    // Too long for a line of its own.
+    std::vector<std::string> parts;
+    splitAtCommas(whole, parts);
+    for (const std::string &part : parts)
+      add(part);
   }
   if (items.empty())
     line += tail.str();

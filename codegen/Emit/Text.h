@@ -41,10 +41,11 @@ std::string floatLiteral(float value);
 std::string doubleLiteral(double value);
 
 /// `text` in camel case, from ASCII letters and digits only, beginning with a
-/// letter; `fallback` when nothing is left. At most 40 characters.
+/// letter; `fallback` when nothing is left. At most `longest` characters.
 ///
 ///     /conv1/Conv -> conv1Conv     fc1.weight -> fc1Weight     10 -> v10
-std::string camelCase(llvm::StringRef text, llvm::StringRef fallback = "v");
+std::string camelCase(llvm::StringRef text, llvm::StringRef fallback = "v",
+                      size_t longest = 40);
 
 /// The same beginning with a capital letter: names of types.
 std::string typeCase(llvm::StringRef text, llvm::StringRef fallback = "V");
@@ -68,7 +69,8 @@ private:
 };
 
 /// Prints `head` + items joined by ", " + `tail`, broken after commas so that
-/// no line is longer than 80 columns; later lines are indented by `indent`.
+/// lines keep to 80 columns where they can; later lines are indented by
+/// `indent`. Items too long for a line are broken after their own commas.
 void printList(llvm::raw_ostream &os, llvm::StringRef head,
                llvm::ArrayRef<std::string> items, llvm::StringRef tail,
                unsigned indent);

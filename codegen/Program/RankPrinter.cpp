@@ -46,8 +46,18 @@ static std::string joinNames(ArrayRef<StringRef> names, StringRef separator,
   return text;
 }
 
-static bool isUpdate(StringRef kernel) {
-  return kernel == "nn.sgd" || kernel == "nn.adam";
+/// What a launch is part of: "forward", "loss", "backward" or "update".
+static StringRef sectionOf(spmd::LaunchOp launch) {
+  auto section = launch->getAttrOfType<StringAttr>("section");
+  return section ? section.getValue() : StringRef("forward");
+}
+
+/// The axes of a communication as arguments.
+static std::string axesText(spmd::CommunicateOp op) {
+  std::string text;
+  for (auto axis : op.getAxes().getAsRange<StringAttr>())
+    text += (text.empty() ? "" : ", ") + stringLiteral(axis.getValue());
+  return text;
 }
 
 RankPrinter::RankPrinter(const Schedule &schedule, const Group &group,
@@ -61,66 +71,41 @@ RankPrinter::RankPrinter(const Schedule &schedule, const Group &group,
 // Choices
 //===----------------------------------------------------------------------===//
 
+LogicalResult RankPrinter::chooseGenerated() {
+  for (const Phase &phase : group.phases) {
+    std::vector<Choice> &list = choices[&phase];
+    for (const Action &action : phase.actions) {
+      list.emplace_back();
+      if (!isa<spmd::LaunchOp>(action.op()))
+        continue;
+      Launch launch(phase, action);
+      if (!GeneratedKernels::generates(launch.kernel()))
+        continue;
+      FailureOr<GeneratedCall> call =
+          shared.generated.add(launch, shared.names);
+      if (failed(call))
+        return failure();
+      list.back().call = std::make_unique<GeneratedCall>(std::move(*call));
+    }
+  }
+  return success();
+}
+
 LogicalResult RankPrinter::prepare() {
   // The samples of a rank come first, so that multiples are written by them.
   for (const Phase &phase : group.phases)
     for (const Buffer &buffer : phase.buffers)
       if (buffer.purpose() == spmd::Purpose::input && !buffer.shape.empty())
         numbers.nameSize("batch", buffer.shape.front());
-
-  for (const Phase &phase : group.phases) {
-    // The loss is what has the names of the launch that writes it; what
-    // comes after it, or computes a gradient, is the backward pass.
-    size_t count = phase.actions.size();
-    size_t loss = count, backward = count, update = count;
-    SmallVector<StringRef> lossNames;
-    for (size_t i = 0; i < count; ++i) {
-      auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[i].op());
-      if (!launch || phase.name != "step")
-        continue;
-      StringRef kernel = launch.getKernel();
-      bool writesLoss = false, writesGradient = false;
-      for (Value output : launch.getOutputs()) {
-        spmd::Purpose purpose = phase.buffer(output).purpose();
-        writesLoss |= purpose == spmd::Purpose::result;
-        writesGradient |= purpose == spmd::Purpose::gradient;
-      }
-      if (isUpdate(kernel)) {
-        update = std::min(update, i);
-      } else if (kernel.ends_with("_grad") || writesGradient) {
-        backward = std::min(backward, i);
-      } else if (writesLoss && backward == count) {
-        lossNames = nodeNames(launch.getLoc());
-        loss = i;
-      }
-    }
-    for (size_t i = 0; i < loss && i < count; ++i)
-      if (auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[i].op()))
-        if (llvm::equal(nodeNames(launch.getLoc()), lossNames) &&
-            !lossNames.empty())
-          loss = i;
-    borders[&phase] = {std::min(loss, backward), backward, update};
-  }
-
+  // Members must not hide the functions that the class calls.
+  names = shared.names;
   collectMembers();
+  collectCommunicators();
   for (const Phase &phase : group.phases)
     if (failed(chooseKernels(phase)))
       return failure();
   collectEvents();
   return success();
-}
-
-RankPrinter::Section RankPrinter::sectionOf(const Phase &phase,
-                                            size_t action) const {
-  const auto &[loss, backward, update] = borders.at(&phase);
-  if (phase.name != "step")
-    return Section::none;
-  auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[action].op());
-  if (launch && isUpdate(launch.getKernel()))
-    return Section::update;
-  return action >= backward ? Section::backward
-         : action >= loss   ? Section::loss
-                            : Section::forward;
 }
 
 void RankPrinter::collectMembers() {
@@ -147,62 +132,53 @@ void RankPrinter::collectMembers() {
     }
 }
 
-LogicalResult RankPrinter::chooseKernels(const Phase &phase) {
-  std::vector<Choice> &list = choices[&phase];
-  for (auto [index, action] : llvm::enumerate(phase.actions)) {
-    Choice choice;
-    if (auto op = dyn_cast<spmd::CommunicateOp>(action.op())) {
-      std::string key, hint;
-      for (auto axis : op.getAxes().getAsRange<StringAttr>()) {
-        key += (key.empty() ? "" : ", ") + stringLiteral(axis.getValue());
+void RankPrinter::collectCommunicators() {
+  for (const Phase &phase : group.phases)
+    for (const Action &action : phase.actions) {
+      auto op = dyn_cast<spmd::CommunicateOp>(action.op());
+      if (!op)
+        continue;
+      auto [it, isNew] = communicators.insert({axesText(op), ""});
+      if (!isNew)
+        continue;
+      std::string hint;
+      for (auto axis : op.getAxes().getAsRange<StringAttr>())
         hint += hint.empty() ? camelCase(axis.getValue())
                              : typeCase(axis.getValue());
-      }
-      auto [it, isNew] = communicators.insert({key, ""});
-      if (isNew) {
-        it->second = names.make(hint + "Ranks");
-        communicatorList.emplace_back(key, it->second);
-      }
+      it->second = names.make(hint + "Ranks");
+      communicatorList.emplace_back(it->first, it->second);
     }
-    if (auto op = dyn_cast<spmd::LaunchOp>(action.op())) {
-      Launch launch(phase, action);
-      if (GeneratedKernels::generates(launch.kernel())) {
-        FailureOr<GeneratedCall> call =
-            shared.generated.add(launch, shared.names);
-        if (failed(call))
-          return failure();
-        choice.call = std::make_unique<GeneratedCall>(std::move(*call));
-        list.push_back(std::move(choice));
-        continue;
-      }
-      FailureOr<LibraryKernel> kernel =
-          libraryKernel(launch, numbers, shared.splits);
-      if (failed(kernel))
-        return failure();
-      // Phases share the objects of a layer.
-      SmallVector<StringRef> nodes = nodeNames(op.getLoc());
-      std::string key = kernel->className + "/" +
-                        llvm::join(kernel->arguments, ",") + "/" +
-                        llvm::join(nodes, "/") + "/" + kernel->suffix +
-                        stringifyStream(op.getStream()).str();
-      auto [it, isNew] = objectIndex.insert({key, 0});
-      if (isNew) {
-        std::string suffix = kernel->suffix;
-        if (kernel->className == "Matmul" && phase.name == "step" &&
-            sectionOf(phase, index) == Section::backward)
-          suffix = launch.output(0).purpose() == spmd::Purpose::gradient
-                       ? "WeightGrad"
-                       : "InputGrad";
-        std::string hint =
-            camelCase(nodes.empty() ? StringRef(kernel->className) : nodes[0]) +
-            suffix;
-        it->second = static_cast<int>(objects.size());
-        objects.push_back({*kernel, names.make(hint), joinNames(nodes, " + "),
-                           op.getStream()});
-      }
-      choice.object = it->second;
+}
+
+LogicalResult RankPrinter::chooseKernels(const Phase &phase) {
+  for (auto [action, choice] :
+       llvm::zip_equal(phase.actions, choices[&phase])) {
+    auto op = dyn_cast<spmd::LaunchOp>(action.op());
+    if (!op || choice.call)
+      continue;
+    Launch launch(phase, action);
+    FailureOr<LibraryKernel> kernel =
+        libraryKernel(launch, numbers, shared.splits);
+    if (failed(kernel))
+      return failure();
+    // Phases share the objects of a layer.
+    SmallVector<StringRef> nodes = nodeNames(op.getLoc());
+    std::string key =
+        kernel->className + "/" + llvm::join(kernel->arguments, ",") + "/" +
+        llvm::join(nodes, "/") + "/" + stringifyStream(op.getStream()).str();
+    auto [it, isNew] = objectIndex.insert({key, 0});
+    if (isNew) {
+      std::string suffix = kernel->suffix;
+      if (kernel->className == "Matmul" && sectionOf(op) == "backward")
+        suffix = launch.output(0).purpose() == spmd::Purpose::gradient
+                     ? "WeightGrad"
+                     : "InputGrad";
+      std::string hint =
+          nodes.empty() ? camelCase(kernel->className) : camelCase(nodes[0]);
+      it->second = static_cast<int>(objects.size());
+      objects.push_back({*kernel, names.make(hint + suffix)});
     }
-    list.push_back(std::move(choice));
+    choice.object = it->second;
   }
   return success();
 }
@@ -230,7 +206,7 @@ void RankPrinter::collectEvents() {
       if (!op)
         continue;
       std::string hint =
-          camelCase(op.getLabel().split(':').first, "communication");
+          camelCase(op.getLabel().split(':').first, "communication", 32);
       for (size_t k = i; k-- > 0;) {
         auto wait = dyn_cast<spmd::WaitOp>(phase.actions[k].op());
         if (!wait || wait.getStream() != op.getStream())
@@ -252,31 +228,24 @@ void RankPrinter::collectEvents() {
 // Buffers
 //===----------------------------------------------------------------------===//
 
-std::string RankPrinter::streamName(spmd::Stream stream) const {
-  return stringifyStream(stream).str();
-}
-
-/// "[batch, 784], cut over data"
+/// "[batch = 64 over data, 784]"
 std::string RankPrinter::describe(const Buffer &buffer) {
-  std::string text;
-  for (const Number &size : buffer.shape)
-    text += (text.empty() ? "" : ", ") + numbers.describe(size);
-  text = "[" + text + "]";
   spmd::BufferOp op = buffer.op();
   auto layout =
       dyn_cast_or_null<dist::LayoutAttr>(op.getLayout().value_or(Attribute()));
   auto global = op.getGlobal() ? dyn_cast<RankedTensorType>(*op.getGlobal())
                                : RankedTensorType();
-  if (!layout || !global)
-    return text;
-  std::string cuts;
-  SmallVector<Cut, 4> list = cutsOf(schedule.grid, layout, global.getShape());
-  for (auto [d, cut] : llvm::enumerate(list))
-    if (!cut.axes.empty())
-      cuts += (cuts.empty() ? "" : "; ") + std::string("dimension ") +
-              std::to_string(d) + " of " + std::to_string(cut.size) + " over " +
-              shared.splits.describe(cut);
-  return cuts.empty() ? text : text + ", " + cuts;
+  SmallVector<Cut, 4> cuts;
+  if (layout && global)
+    cuts = cutsOf(schedule.grid, layout, global.getShape());
+  std::string text;
+  for (auto [d, size] : llvm::enumerate(buffer.shape)) {
+    text += (d ? ", " : "") + numbers.describe(size);
+    if (cuts.size() == buffer.shape.size() && !cuts[d].axes.empty())
+      text += " = " + std::to_string(cuts[d].size) + " over " +
+              shared.splits.describe(cuts[d]);
+  }
+  return "[" + text + "]";
 }
 
 std::string RankPrinter::declaration(const Buffer &buffer, StringRef name,
@@ -285,7 +254,8 @@ std::string RankPrinter::declaration(const Buffer &buffer, StringRef name,
   // Copies move elements that no kernel computes with.
   if (type.empty())
     type = "std::byte";
-  std::string hint = name.str() + "At";
+  // Temporaries share memory, so that their offsets have no good names.
+  std::string hint = isMember ? name.str() + "At" : "temporaryAt";
   return type + " *" + (isMember ? "const " : "") + name.str() + " = at<" +
          type + ">(" + numbers.offset(buffer.offset, hint) + ");";
 }
@@ -305,10 +275,22 @@ std::string RankPrinter::nameOf(raw_ostream &os, const Buffer &buffer) {
   auto it = locals.find(&buffer);
   if (it != locals.end())
     return it->second;
-  std::string name = localNames.make(buffer.name(), "Out", "buffer");
+  // A reshape is another view of the same memory under the same name.
+  std::string key = buffer.name().str() + "/" + currentSection;
+  llvm::raw_string_ostream keyStream(key);
+  keyStream << "/" << buffer.elementType;
+  for (int64_t offset : buffer.offset)
+    keyStream << "/" << offset;
+  std::string &name = localViews[key];
+  if (name.empty()) {
+    std::string hint = camelCase(buffer.name(), "buffer");
+    if (currentSection == "backward")
+      hint += "Grad";
+    name = localNames.make(hint, "Out", "buffer");
+    printWithComment(os, declaration(buffer, name, /*isMember=*/false),
+                     describe(buffer), 4);
+  }
   locals[&buffer] = name;
-  printWithComment(os, declaration(buffer, name, /*isMember=*/false),
-                   describe(buffer), 4);
   return name;
 }
 
@@ -357,93 +339,167 @@ void RankPrinter::printNumbers(raw_ostream &os) const {
 }
 
 void RankPrinter::printMembers(raw_ostream &os) {
-  os << "  // Buffers that other steps or phases use, too.\n";
-  spmd::Purpose last = spmd::Purpose::temporary;
-  for (const Member &member : members) {
-    const Buffer &buffer = *member.buffer;
-    if (buffer.purpose() != last) {
-      last = buffer.purpose();
-      os << "  // " << stringifyPurpose(last) << ":\n";
+  auto title = [](spmd::Purpose purpose) {
+    switch (purpose) {
+    case spmd::Purpose::input:
+      return "What a step reads.";
+    case spmd::Purpose::variable:
+      return "What lives from step to step.";
+    case spmd::Purpose::gradient:
+      return "Gradients, kept until the next step.";
+    case spmd::Purpose::bucket:
+      return "Neighbouring tensors as one piece.";
+    case spmd::Purpose::result:
+      return "Results.";
+    case spmd::Purpose::temporary:
+      break;
     }
-    std::string comment = describe(buffer);
-    if (member.name != buffer.name())
-      comment = commentText(buffer.name()) + " " + comment;
-    printWithComment(os, declaration(buffer, member.name, /*isMember=*/true),
-                     comment, 2);
-  }
+    return "";
+  };
+  spmd::Purpose last = spmd::Purpose::temporary;
+  bool isFirst = true;
+  // By purpose, in the order of their first use.
+  for (auto purpose :
+       {spmd::Purpose::input, spmd::Purpose::variable, spmd::Purpose::gradient,
+        spmd::Purpose::bucket, spmd::Purpose::result})
+    for (const Member &member : members) {
+      const Buffer &buffer = *member.buffer;
+      if (buffer.purpose() != purpose)
+        continue;
+      if (purpose != last)
+        os << (isFirst ? "" : "\n") << "  // " << title(purpose) << '\n';
+      last = purpose;
+      isFirst = false;
+      std::string comment = describe(buffer);
+      if (member.name != buffer.name() && purpose != spmd::Purpose::bucket)
+        comment = commentText(buffer.name()) + " " + comment;
+      printWithComment(os, declaration(buffer, member.name, /*isMember=*/true),
+                       comment, 2);
+    }
   if (!communicatorList.empty())
-    os << "\n  // The ranks this one communicates with, by grid axes.\n";
+    os << "\n  // The ranks that differ from this one along grid axes.\n";
   for (const auto &[axes, name] : communicatorList)
     os << "  Communicator &" << name << " = rank.communicator({" << axes
        << "});\n";
-  if (!eventList.empty())
-    os << '\n';
+  std::vector<std::string> events;
   for (const std::string &event : eventList)
-    os << "  Event " << event << "{device};\n";
+    events.push_back(event + "{device}");
+  if (!events.empty())
+    printList(os, "  Event ", events, ";", 8);
   if (!objects.empty())
-    os << "\n  // Kernels of the library.\n";
+    os << "\n  // Kernels of the library, in the order of their first use.\n";
   for (const LibraryObject &object : objects) {
     std::vector<std::string> args = {"device"};
     llvm::append_range(args, object.kernel.arguments);
-    printList(os, "  " + object.kernel.className + " " + object.name + "{",
-              args, "};", 6);
+    std::string head = "  " + object.kernel.className + " " + object.name + "{";
+    printList(os, head, args, "};", head.size() < 40 ? head.size() : 6);
   }
 }
 
+void RankPrinter::separate(raw_ostream &os) {
+  if (!isFirstLine)
+    os << '\n';
+  isFirstLine = false;
+}
+
+void RankPrinter::printSection(raw_ostream &os, StringRef section) {
+  if (section == currentSection)
+    return;
+  currentSection = section.str();
+  currentNodes.clear();
+  separate(os);
+  std::string line = "    // ---- " + commentText(section, 40) + " ";
+  os << line << std::string(80 - line.size(), '-') << '\n';
+}
+
+/// Says which nodes of the model the next launches compute, and how their
+/// layer is split.
+void RankPrinter::printNodes(raw_ostream &os, spmd::LaunchOp launch) {
+  SmallVector<StringRef> nodes = nodeNames(launch.getLoc());
+  if (nodes == currentNodes || nodes.empty())
+    return;
+  currentNodes = nodes;
+  StringRef section = sectionOf(launch);
+  std::string text = section == "backward" ? "gradient of " : "";
+  text += section == "update" ? commentText(nodes[0], 600)
+                              : joinNames(nodes, " + ");
+  DictionaryAttr params = launch.getParamsAttr();
+  auto split = launch->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
+  if (!split && params)
+    split = dyn_cast_or_null<dist::SplitAttr>(params.get(dist::kSplitAttr));
+  if (split) {
+    std::string cuts;
+    for (auto [dim, axes] : llvm::zip_equal(split.getDims(), split.getAxes()))
+      for (auto axis : axes.getAsRange<StringAttr>())
+        cuts += (cuts.empty() ? "" : ", ") + commentText(dim.getValue()) +
+                " over " + commentText(axis.getValue());
+    text += cuts.empty() ? ", whole on every rank" : ", " + cuts;
+  }
+  separate(os);
+  printComment(os, text, 4);
+}
+
+void RankPrinter::printWhy(raw_ostream &os, const Phase &phase,
+                           spmd::CommunicateOp op) {
+  const Buffer &buffer = phase.buffer(op.getBuffer());
+  std::string text = stringifyReduction(op.getReduction()).str() + " over";
+  for (auto axis : op.getAxes().getAsRange<StringAttr>())
+    text += " " + commentText(axis.getValue());
+  text += " of " + commentText(op.getLabel(), 600);
+  Number elements = buffer.elements();
+  if (isSame(ArrayRef<int64_t>(elements)))
+    text += " (" +
+            std::to_string(elements.front() *
+                           (buffer.elementType.getIntOrFloatBitWidth() / 8)) +
+            " bytes)";
+  separate(os);
+  printComment(os, text, 4);
+  currentNodes.clear();
+}
+
 void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
-  constexpr const char *titles[] = {"", "forward", "loss", "backward",
-                                    "update"};
   // Locals are named after the members, whose names they must not hide.
   localNames = names;
+  localViews.clear();
   std::map<const Buffer *, std::string> memberNames = locals;
   printedPreparations.clear();
+  currentSection.clear();
+  currentNodes.clear();
+  isFirstLine = true;
 
   os << "  void " << phase.name << "() override {\n";
-  Section section = Section::none;
-  SmallVector<StringRef> nodes;
+  bool explained = false;
   for (size_t i = 0; i < phase.actions.size(); ++i) {
     Operation *op = phase.actions[i].op();
-    if (auto launch = dyn_cast<spmd::LaunchOp>(op)) {
-      Section own = sectionOf(phase, i);
-      bool entered = own > section;
-      if (entered) {
-        section = own;
-        std::string title =
-            std::string("    // ---- ") + titles[static_cast<int>(own)] + " ";
-        os << (i ? "\n" : "") << title << std::string(80 - title.size(), '-')
-           << "\n";
-        nodes.clear();
-      }
-      SmallVector<StringRef> own_nodes = nodeNames(launch.getLoc());
-      if (own_nodes != nodes && !own_nodes.empty()) {
-        nodes = own_nodes;
-        std::string text = section == Section::backward ? "gradient of " : "";
-        text += joinNames(nodes, " + ");
-        if (auto split =
-                launch->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr)) {
-          std::string cut;
-          for (auto [dim, axes] :
-               llvm::zip_equal(split.getDims(), split.getAxes()))
-            for (auto axis : axes.getAsRange<StringAttr>())
-              cut += (cut.empty() ? "" : ", ") + commentText(dim.getValue()) +
-                     " over " + commentText(axis.getValue());
-          text += cut.empty() ? ": whole on every rank" : ": " + cut;
-        }
-        os << '\n';
-        printComment(os, text, 4);
-      }
+    // Records and waits belong to the communication or launch they precede,
+    // but a record that marks the end of a communication belongs to that.
+    Operation *next = op;
+    bool marksEnd = isa<spmd::RecordOp>(op) && i > 0 &&
+                    isa<spmd::CommunicateOp>(phase.actions[i - 1].op());
+    for (size_t k = i + 1; k < phase.actions.size() && !marksEnd &&
+                           isa<spmd::RecordOp, spmd::WaitOp>(next);
+         ++k)
+      next = phase.actions[k].op();
+    if (auto communicate = dyn_cast<spmd::CommunicateOp>(next)) {
+      if (!explained)
+        printWhy(os, phase, communicate);
+      explained = next != op;
+    }
+    if (auto launch = dyn_cast<spmd::LaunchOp>(next);
+        launch && !isa<spmd::RecordOp>(op)) {
+      if (phase.name == "step")
+        printSection(os, sectionOf(launch));
+      printNodes(os, launch);
+    }
+    if (isa<spmd::LaunchOp>(op))
       printLaunch(os, phase, i);
-      continue;
-    }
-    if (isa<spmd::CommunicateOp>(op)) {
-      printCommunicate(os, phase, i);
-      continue;
-    }
+    if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
+      printCommunicate(os, phase, communicate);
     if (auto record = dyn_cast<spmd::RecordOp>(op))
-      os << "    " << streamName(record.getStream()) << ".record("
+      os << "    " << stringifyStream(record.getStream()) << ".record("
          << eventNames[{&phase, record.getEvent()}] << ");\n";
     if (auto wait = dyn_cast<spmd::WaitOp>(op))
-      os << "    " << streamName(wait.getStream()) << ".wait("
+      os << "    " << stringifyStream(wait.getStream()) << ".wait("
          << eventNames[{&phase, wait.getEvent()}] << ");\n";
   }
   os << "  }\n";
@@ -454,7 +510,8 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
                               size_t action) {
   Launch launch(phase, phase.actions[action]);
   const Choice &choice = choices[&phase][action];
-  std::vector<std::string> args = {streamName(launch.op().getStream())};
+  std::vector<std::string> args = {
+      stringifyStream(launch.op().getStream()).str()};
   std::string callee;
   if (choice.call) {
     const GeneratedCall &call = *choice.call;
@@ -475,22 +532,20 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
           return nameOf(os, buffer);
         }));
   }
-  printList(os, "    " + callee + "(", args, ");", 8);
+  std::string head = "    " + callee + "(";
+  printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
 }
 
 void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
-                                   size_t action) {
-  auto op = cast<spmd::CommunicateOp>(phase.actions[action].op());
+                                   spmd::CommunicateOp op) {
   const Buffer &buffer = phase.buffer(op.getBuffer());
-  std::string key;
-  for (auto axis : op.getAxes().getAsRange<StringAttr>())
-    key += (key.empty() ? "" : ", ") + stringLiteral(axis.getValue());
   std::string name = nameOf(os, buffer);
-  printComment(os, commentText(op.getLabel(), 600), 4);
-  printList(os, "    " + communicators[key] + ".allReduce(",
-            {streamName(op.getStream()), name, numbers.size(buffer.elements()),
+  std::string head = "    " + communicators[axesText(op)] + ".allReduce(";
+  printList(os, head,
+            {stringifyStream(op.getStream()).str(), name,
+             numbers.size(buffer.elements()),
              "Reduction::" + stringifyReduction(op.getReduction()).str()},
-            ");", 8);
+            ");", head.size() < 40 ? head.size() : 8);
 }
 
 } // namespace partita::codegen

@@ -1,5 +1,4 @@
-//===- RankPrinter.h - The RankProgram class of emitted programs -*- C++
-//-*-===//
+//===- RankPrinter.h - The RankProgram of emitted programs -----*- C++ -*-===//
 //
 // Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -41,8 +40,10 @@ public:
               std::string className, std::string typeName,
               std::string tableName);
 
-  /// Chooses kernels and names. Must precede `print` for all groups, because
-  /// they share the generated kernels. Errors are diagnostics.
+  /// Chooses the generated kernels, which the groups share. Must have been
+  /// called for all groups before `prepare`. Errors are diagnostics.
+  mlir::LogicalResult chooseGenerated();
+  /// Chooses library kernels and names. Errors are diagnostics.
   mlir::LogicalResult prepare();
 
   /// The class; the tables it needs are complete afterwards.
@@ -54,8 +55,6 @@ private:
   struct LibraryObject {
     LibraryKernel kernel;
     std::string name;
-    std::string comment;
-    spmd::Stream stream;
   };
   struct Member {
     const Buffer *buffer;
@@ -70,20 +69,25 @@ private:
   enum class Section { none, forward, loss, backward, update };
 
   void collectMembers();
+  void collectCommunicators();
   void collectEvents();
   mlir::LogicalResult chooseKernels(const Phase &phase);
-  Section sectionOf(const Phase &phase, size_t action) const;
 
   void printPhase(llvm::raw_ostream &os, const Phase &phase);
   void printLaunch(llvm::raw_ostream &os, const Phase &phase, size_t action);
+  void printSection(llvm::raw_ostream &os, llvm::StringRef section);
+  void printNodes(llvm::raw_ostream &os, spmd::LaunchOp launch);
+  void printWhy(llvm::raw_ostream &os, const Phase &phase,
+                spmd::CommunicateOp op);
   void printCommunicate(llvm::raw_ostream &os, const Phase &phase,
-                        size_t action);
+                        spmd::CommunicateOp op);
   void printMembers(llvm::raw_ostream &os);
   std::string declaration(const Buffer &buffer, llvm::StringRef name,
                           bool isMember);
   std::string describe(const Buffer &buffer);
   std::string nameOf(llvm::raw_ostream &os, const Buffer &buffer);
-  std::string streamName(spmd::Stream stream) const;
+  /// An empty line between groups of statements.
+  void separate(llvm::raw_ostream &os);
 
   const Schedule &schedule;
   const Group &group;
@@ -101,13 +105,15 @@ private:
   std::map<std::pair<const Phase *, int64_t>, std::string> eventNames;
   std::vector<std::string> eventList;
   std::map<const Phase *, std::vector<Choice>> choices;
-  /// First actions of the loss, the backward pass and the update.
-  std::map<const Phase *, std::array<size_t, 3>> borders;
 
   // While a phase is printed.
   std::map<const Buffer *, std::string> locals;
   Names localNames;
+  std::map<std::string, std::string> localViews;
   std::set<std::string> printedPreparations;
+  std::string currentSection;
+  llvm::SmallVector<llvm::StringRef> currentNodes;
+  bool isFirstLine = true;
 };
 
 /// "rank 0" or "ranks 1-2, 5"

@@ -50,8 +50,7 @@ static void printHead(const Schedule &schedule, StringRef name,
   for (auto [c, op] : llvm::enumerate(schedule.classes)) {
     spmd::ClassOp each = op;
     os << "//   class " << c << "     " << describeRanks(each.getRanks())
-       << ": " << *each.getArenaBytes() << " bytes, of which "
-       << each.getPersistentBytes().value_or(0) << " last\n";
+       << ": an arena of " << *each.getArenaBytes() << " bytes\n";
   }
   os << '\n';
 }
@@ -77,7 +76,7 @@ static void printKernelComment(raw_ostream &os, const GeneratedKernel &kernel) {
     else
       text = "one loop for several operations";
   }
-  if (!kernel.usedBy.empty()) {
+  if (!kernel.usedBy.empty() && kernel.purpose.empty()) {
     text += "; for";
     for (auto [i, node] : llvm::enumerate(kernel.usedBy)) {
       if (i == 4) {
@@ -93,12 +92,9 @@ static void printKernelComment(raw_ostream &os, const GeneratedKernel &kernel) {
 LogicalResult printSource(const Schedule &schedule, StringRef name,
                           const TargetPrinter &target, raw_ostream &os) {
   SharedText shared(schedule.grid);
-  for (const char *used : {"describe", "tensor", "input", "variable", "maximum",
-                           "minimum", "integerPower"})
-    shared.names.reserve(used);
   // Types begin with a capital letter, everything else with a small one. The
   // suffix keeps the model's name apart from the runtime's types.
-  std::string className = typeCase(name, "Model") + "Program";
+  std::string className = typeCase(name, "Model") + "Training";
   bool many = schedule.groups.size() > 1;
   std::vector<std::unique_ptr<RankPrinter>> printers;
   for (auto [g, group] : llvm::enumerate(schedule.groups)) {
@@ -106,9 +102,12 @@ LogicalResult printSource(const Schedule &schedule, StringRef name,
     printers.push_back(std::make_unique<RankPrinter>(
         schedule, group, shared, className + number, "Sizes" + number,
         "kSizes" + number));
-    if (failed(printers.back()->prepare()))
+    if (failed(printers.back()->chooseGenerated()))
       return failure();
   }
+  for (auto &printer : printers)
+    if (failed(printer->prepare()))
+      return failure();
   std::string ranks, tables;
   llvm::raw_string_ostream rankStream(ranks), tableStream(tables);
   for (auto &printer : printers) {
@@ -122,8 +121,9 @@ LogicalResult printSource(const Schedule &schedule, StringRef name,
   os << "#include \"partita/kernels.h\"\n#include \"partita/program.h\"\n\n";
   target.printIncludes(os);
   os << "#include <cstdint>\n#include <initializer_list>\n#include <memory>\n"
-        "#include <optional>\n#include <utility>\n#include <vector>\n\n"
-        "using namespace partita;\n\nnamespace {\n\n";
+        "#include <optional>\n#include <utility>\n#include <vector>\n\n";
+  target.printGlobals(os, shared.generated);
+  os << "using namespace partita;\n\nnamespace {\n\n";
 
   std::string differences;
   llvm::raw_string_ostream differenceStream(differences);
@@ -151,14 +151,8 @@ LogicalResult printSource(const Schedule &schedule, StringRef name,
 
   if (!shared.generated.all().empty()) {
     printRule(os, "Generated kernels");
-    std::set<ScalarHelper> helpers;
-    for (const auto &kernel : shared.generated.all()) {
-      std::vector<std::string> names(kernel->numReads(), "x");
-      for (ScalarHelper helper : kernel->code(names).helpers)
-        helpers.insert(helper);
-    }
     target.printShared(os, shared.generated);
-    for (ScalarHelper helper : helpers)
+    for (ScalarHelper helper : shared.generated.used().helpers)
       os << textOf(helper, target.helperQualifier()) << '\n';
     for (const auto &kernel : shared.generated.all()) {
       printKernelComment(os, *kernel);

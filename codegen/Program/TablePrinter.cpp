@@ -66,7 +66,7 @@ Tensor tensor(const Program &p, const char *name, DType type, Numbers dims,
   return t;
 }
 
-void input(Program &p, Tensor t, bool isLabel, std::int64_t limit) {
+void addInput(Program &p, Tensor t, bool isLabel, std::int64_t limit) {
   Input row;
   row.tensor = std::move(t);
   row.isLabel = isLabel;
@@ -74,7 +74,7 @@ void input(Program &p, Tensor t, bool isLabel, std::int64_t limit) {
   p.inputs.push_back(std::move(row));
 }
 
-void variable(Program &p, Role role, std::optional<double> fill, Tensor t) {
+void addVariable(Program &p, Role role, std::optional<double> fill, Tensor t) {
   Variable row;
   row.tensor = std::move(t);
   row.role = role;
@@ -338,7 +338,7 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
     std::string tail = std::string(op->hasAttr("label") ? "true" : "false") +
                        ", " + std::to_string(limit ? limit.getInt() : 0);
     printList(
-        os, "  input(p, ",
+        os, "  addInput(p, ",
         {tensorArguments(place, op.getName(), wholeType(op), layoutOf(op)),
          tail},
         ");", 8);
@@ -353,7 +353,7 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
         row.fill ? doubleLiteral(*row.fill) : "{}",
         tensorArguments(place, row.op.getSymName(), row.op.getTensorType(),
                         layoutOf(op))};
-    printList(os, "  variable(", args, ");", 11);
+    printList(os, "  addVariable(", args, ");", 14);
   }
   if (!gradients.empty())
     os << "\n  // Gradients, under the names of their parameters.\n";
