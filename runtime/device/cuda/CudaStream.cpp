@@ -106,10 +106,13 @@ void CudaStream::sync() {
 }
 
 void CudaStream::finish() noexcept {
-  // Any other status means that the GPU does nothing more for this process.
-  while (cudaStreamQuery(native) == cudaErrorNotReady) {
+  for (;;) {
+    // Collectives that wait for ranks that are gone would never end.
     if (owner.failure.raised())
       owner.abandon();
+    // Any other status means that the GPU does nothing more for this process.
+    if (cudaStreamQuery(native) != cudaErrorNotReady)
+      return;
     std::this_thread::sleep_for(kNap);
   }
 }
