@@ -57,7 +57,10 @@ std::string NumberTable::find(const Number &number, StringRef hint,
     if (int64_t factor = multipleOf(number, entry.values); factor > 1)
       return "s." + entry.name + " * " + std::to_string(factor);
   }
-  integers.push_back({names.make(hint, "n"), number, isSize});
+  // Temporaries are t1, t2, ...
+  std::string name =
+      hint == "t" ? "t" + std::to_string(++temporaries) : hint.str();
+  integers.push_back({names.make(name, "n"), number, isSize});
   return "s." + integers.back().name;
 }
 
@@ -96,7 +99,8 @@ void NumberTable::print(raw_ostream &os, StringRef type, StringRef table,
       list.push_back(entry.name);
     return list;
   };
-  os << "/// What differs between the rank classes; offsets end in At.\n"
+  os << "/// What differs between the rank classes: sizes, and offsets, which\n"
+     << "/// end in At or, for temporaries, are t1, t2, ...\n"
      << "struct " << type << " {\n";
   if (!integers.empty())
     printList(os, "  std::int64_t ", namesOf(integers), ";", 6);

@@ -61,7 +61,8 @@ public:
 
   /// The text of a size or count: a literal, an entry, or a multiple of one.
   std::string size(const Number &number);
-  /// The text of a byte offset: a literal or an entry named after `hint`.
+  /// The text of a byte offset: a literal or an entry named after `hint`;
+  /// "t" stands for the next temporary.
   std::string offset(const Number &number, llvm::StringRef hint);
   /// The text of a real number as a float.
   std::string real(const Real &number, llvm::StringRef hint);
@@ -84,6 +85,7 @@ private:
   std::string find(const Number &number, llvm::StringRef hint, bool isSize);
 
   size_t classes;
+  unsigned temporaries = 0;
   Names names;
   std::vector<Entry<Number>> integers;
   std::vector<Entry<Real>> reals;

@@ -255,7 +255,7 @@ std::string RankPrinter::declaration(const Buffer &buffer, StringRef name,
   if (type.empty())
     type = "std::byte";
   // Temporaries share memory, so that their offsets have no good names.
-  std::string hint = isMember ? name.str() + "At" : "temporaryAt";
+  std::string hint = isMember ? name.str() + "At" : "t";
   return type + " *" + (isMember ? "const " : "") + name.str() + " = at<" +
          type + ">(" + numbers.offset(buffer.offset, hint) + ");";
 }
@@ -271,17 +271,22 @@ static void printWithComment(raw_ostream &os, const std::string &code,
   os.indent(indent) << code << '\n';
 }
 
-std::string RankPrinter::nameOf(raw_ostream &os, const Buffer &buffer) {
+std::string RankPrinter::nameOf(raw_ostream &os, const Buffer &buffer,
+                                bool isRead) {
   auto it = locals.find(&buffer);
   if (it != locals.end())
     return it->second;
-  // A reshape is another view of the same memory under the same name.
-  std::string key = buffer.name().str() + "/" + currentSection;
-  llvm::raw_string_ostream keyStream(key);
-  keyStream << "/" << buffer.elementType;
+  // What is read before it was written is a view of what lies there, as a
+  // reshape is; what is written under the name it had before is the same.
+  std::string place;
+  llvm::raw_string_ostream placeStream(place);
+  placeStream << buffer.elementType;
   for (int64_t offset : buffer.offset)
-    keyStream << "/" << offset;
-  std::string &name = localViews[key];
+    placeStream << "/" << offset;
+  std::string key = place + "/" + currentSection + "/" + buffer.name().str();
+  std::string &latest = latestAt[place];
+  std::string &known = localViews[key];
+  std::string name = isRead ? latest : known;
   if (name.empty()) {
     std::string hint = camelCase(buffer.name(), "buffer");
     if (currentSection == "backward")
@@ -290,6 +295,7 @@ std::string RankPrinter::nameOf(raw_ostream &os, const Buffer &buffer) {
     printWithComment(os, declaration(buffer, name, /*isMember=*/false),
                      describe(buffer), 4);
   }
+  known = latest = name;
   locals[&buffer] = name;
   return name;
 }
@@ -461,6 +467,7 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
   // Locals are named after the members, whose names they must not hide.
   localNames = names;
   localViews.clear();
+  latestAt.clear();
   std::map<const Buffer *, std::string> memberNames = locals;
   printedPreparations.clear();
   currentSection.clear();
@@ -519,8 +526,9 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
     for (const Number &size : call.sizes)
       args.push_back(numbers.size(size));
     llvm::append_range(args, call.scalars);
-    for (const Buffer *buffer : call.buffers)
-      args.push_back(nameOf(os, *buffer));
+    for (auto [buffer, operand] :
+         llvm::zip_equal(call.buffers, call.kernel->operands))
+      args.push_back(nameOf(os, *buffer, operand.isRead));
     if (!call.preparation.empty() &&
         printedPreparations.insert(llvm::join(call.preparation, "\n")).second)
       for (const std::string &line : call.preparation)
@@ -529,7 +537,9 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
     callee = objects[choice.object].name;
     llvm::append_range(
         args, callArguments(launch, numbers, [&](const Buffer &buffer) {
-          return nameOf(os, buffer);
+          Value value = buffer.op().getBuffer();
+          return nameOf(os, buffer,
+                        llvm::is_contained(launch.op().getInputs(), value));
         }));
   }
   std::string head = "    " + callee + "(";
@@ -539,7 +549,7 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
 void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
                                    spmd::CommunicateOp op) {
   const Buffer &buffer = phase.buffer(op.getBuffer());
-  std::string name = nameOf(os, buffer);
+  std::string name = nameOf(os, buffer, /*isRead=*/true);
   std::string head = "    " + communicators[axesText(op)] + ".allReduce(";
   printList(os, head,
             {stringifyStream(op.getStream()).str(), name,

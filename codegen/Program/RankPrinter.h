@@ -85,7 +85,8 @@ private:
   std::string declaration(const Buffer &buffer, llvm::StringRef name,
                           bool isMember);
   std::string describe(const Buffer &buffer);
-  std::string nameOf(llvm::raw_ostream &os, const Buffer &buffer);
+  /// The variable of a buffer, declared now if it was not before.
+  std::string nameOf(llvm::raw_ostream &os, const Buffer &buffer, bool isRead);
   /// An empty line between groups of statements.
   void separate(llvm::raw_ostream &os);
 
@@ -109,7 +110,7 @@ private:
   // While a phase is printed.
   std::map<const Buffer *, std::string> locals;
   Names localNames;
-  std::map<std::string, std::string> localViews;
+  std::map<std::string, std::string> localViews, latestAt;
   std::set<std::string> printedPreparations;
   std::string currentSection;
   llvm::SmallVector<llvm::StringRef> currentNodes;
