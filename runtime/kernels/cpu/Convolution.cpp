@@ -150,6 +150,7 @@ static OneDnnPrimitive makeIn(const Problem &problem, Layout layout,
 template <typename Build>
 static std::unique_ptr<Kernel::State>
 prepare(const char *kernel, const ConvSizes &sizes, bool bias,
+        std::optional<NarrowConv> (*narrow)(const ConvSizes &),
         std::size_t (NarrowConv::*narrowBytes)() const, Build build) {
   checkConv(kernel, sizes);
   auto state = std::make_unique<ConvState>(sizes);
@@ -157,9 +158,9 @@ prepare(const char *kernel, const ConvSizes &sizes, bool bias,
   Problem problem(sizes, bias);
   if (!problem.fitsOneDnn())
     return state;
-  if (narrowBytes && NarrowConv::suits(sizes)) {
-    state->narrow.emplace(sizes);
-    state->workspace = ThreadSpace::total((*state->narrow.*narrowBytes)());
+  state->narrow = narrow(sizes);
+  if (state->narrow) {
+    state->workspace = (*state->narrow.*narrowBytes)();
   } else {
     try {
       state->sequence = build(problem);
@@ -173,8 +174,8 @@ prepare(const char *kernel, const ConvSizes &sizes, bool bias,
 }
 
 ConvForward::ConvForward(Device &, const ConvSizes &sizes, bool bias)
-    : Kernel(prepare("conv", sizes, bias, &NarrowConv::forwardBytes,
-                     [&](const Problem &problem) {
+    : Kernel(prepare("conv", sizes, bias, NarrowConv::forForward,
+                     &NarrowConv::forwardBytes, [&](const Problem &problem) {
                        OneDnnPrimitive conv =
                            makeIn(problem, Layout::chosen, makeConvForward);
                        OneDnnSequence sequence;
@@ -210,8 +211,8 @@ void ConvForward::operator()(Stream &stream, const float *x, const float *w,
 
 ConvInputGrad::ConvInputGrad(Device &, const ConvSizes &sizes)
     : Kernel(prepare(
-          "conv_input_grad", sizes, /*bias=*/false, /*narrowBytes=*/nullptr,
-          [&](const Problem &problem) {
+          "conv_input_grad", sizes, /*bias=*/false, NarrowConv::forInputGrad,
+          &NarrowConv::forwardBytes, [&](const Problem &problem) {
             OneDnnPrimitive conv =
                 makeIn(problem, inputGradLayout(sizes), makeConvInputGrad);
             OneDnnSequence sequence;
@@ -231,6 +232,8 @@ void ConvInputGrad::operator()(Stream &stream, const float *dy, const float *w,
                                float *dx) const {
   const auto &conv = as<ConvState>(state);
   stream.run("conv_input_grad", [&conv, dy, w, dx] {
+    if (conv.narrow)
+      return conv.narrow->forward(dy, w, /*bias=*/nullptr, dx);
     if (!conv.sequence)
       return conv.loops.inputGrad(dy, w, dx);
     const void *tensors[] = {dy, w, dx};
@@ -240,7 +243,7 @@ void ConvInputGrad::operator()(Stream &stream, const float *dy, const float *w,
 
 ConvFilterGrad::ConvFilterGrad(Device &, const ConvSizes &sizes)
     : Kernel(prepare(
-          "conv_filter_grad", sizes, /*bias=*/false,
+          "conv_filter_grad", sizes, /*bias=*/false, NarrowConv::forFilterGrad,
           &NarrowConv::filterGradBytes, [&](const Problem &problem) {
             OneDnnPrimitive conv =
                 makeIn(problem, filterGradLayout(sizes), makeConvFilterGrad);

@@ -36,18 +36,68 @@ static std::int64_t blockSize(std::int64_t count, std::int64_t most) {
   return (count + blocks - 1) / blocks;
 }
 
-bool NarrowConv::suits(const ConvSizes &sizes) {
-  // What a vector is filled with: outputs of a row here, channels in oneDNN.
-  auto filled = [](std::int64_t count) {
-    return static_cast<double>(count) /
-           static_cast<double>(roundUp(count, kLanes));
-  };
-  return sizes.groups == 1 && sizes.inChannels <= 4 &&
-         sizes.outChannels <= 2 * kForwardFilters &&
-         filled(sizes.out().back()) > 1.3 * filled(sizes.outChannels);
+/// What part of the vectors that hold `count` things is filled.
+static double filled(std::int64_t count) {
+  return static_cast<double>(count) /
+         static_cast<double>(roundUp(count, kLanes));
 }
 
-NarrowConv::NarrowConv(const ConvSizes &sizes)
+/// Whether rows that fill this part of their vectors are faster than oneDNN,
+/// which has to reorder its operands but otherwise is as fast where `channels`
+/// fill its vectors. Measured factors, see the README.
+static bool beatsChannels(double rowsFilled, std::int64_t rowSize,
+                          std::int64_t channels) {
+  double factor = rowSize > kLanes ? 0.95 : 1.2;
+  return rowsFilled >= factor * filled(channels);
+}
+
+/// Beyond this size of a filter the measured advantage is gone.
+static bool isNarrow(const ConvSizes &sizes) {
+  return sizes.groups == 1 && sizes.inChannels * sizes.outChannels <= 32 * 32;
+}
+
+std::optional<NarrowConv> NarrowConv::forForward(const ConvSizes &sizes) {
+  std::int64_t row = sizes.out().back();
+  if (!isNarrow(sizes) || !beatsChannels(filled(row), row, sizes.outChannels))
+    return std::nullopt;
+  return NarrowConv(sizes, /*isInputGrad=*/false);
+}
+
+std::optional<NarrowConv> NarrowConv::forInputGrad(const ConvSizes &sizes) {
+  // The gradient is a convolution of dy with mirrored filters.
+  ConvSizes mirrored = sizes;
+  std::swap(mirrored.inChannels, mirrored.outChannels);
+  mirrored.in = sizes.out();
+  for (std::size_t i = 0; i < sizes.in.size(); ++i) {
+    std::int64_t reach = sizes.dilations[i] * (sizes.kernel[i] - 1);
+    mirrored.padLow[i] = reach - sizes.padLow[i];
+    mirrored.padHigh[i] = sizes.in[i] - mirrored.in[i] + sizes.padLow[i];
+    if (sizes.strides[i] != 1 || mirrored.padLow[i] < 0 ||
+        mirrored.padHigh[i] < 0)
+      return std::nullopt;
+  }
+  std::int64_t row = sizes.in.back();
+  // Part of each row of dx meets padding of dy only.
+  double useful = std::min(1.0, static_cast<double>(mirrored.in.back()) /
+                                    static_cast<double>(row));
+  if (!isNarrow(sizes) ||
+      !beatsChannels(filled(row) * useful, row, sizes.inChannels))
+    return std::nullopt;
+  return NarrowConv(mirrored, /*isInputGrad=*/true);
+}
+
+std::optional<NarrowConv> NarrowConv::forFilterGrad(const ConvSizes &sizes) {
+  std::int64_t row = sizes.out().back();
+  bool wholeBlocks =
+      sizes.inChannels % kLanes == 0 && sizes.outChannels % kLanes == 0;
+  if (!isNarrow(sizes) || wholeBlocks ||
+      (row <= kLanes && sizes.inChannels > 4) ||
+      filled(row) < filled(sizes.outChannels))
+    return std::nullopt;
+  return NarrowConv(sizes, /*isInputGrad=*/false);
+}
+
+NarrowConv::NarrowConv(const ConvSizes &sizes, bool isInputGrad)
     : batch(sizes.batch), inChannels(sizes.inChannels),
       outChannels(sizes.outChannels) {
   Axis *axes[] = {&depth, &height, &width};
@@ -62,25 +112,46 @@ NarrowConv::NarrowConv(const ConvSizes &sizes)
   rowSize = width.stride * phaseSize;
   std::int64_t plane = depth.padded() * height.padded() * rowSize;
   sampleSize = inChannels * plane;
-  for (std::int64_t c = 0; c < inChannels; ++c)
-    for (std::int64_t d = 0; d < depth.kernel; ++d)
-      for (std::int64_t h = 0; h < height.kernel; ++h)
+  std::int64_t cells = depth.kernel * height.kernel * width.kernel;
+  filterSize = isInputGrad ? cells : inChannels * cells;
+  for (std::int64_t d = 0; d < depth.kernel; ++d)
+    for (std::int64_t h = 0; h < height.kernel; ++h)
+      for (std::int64_t c = 0; c < inChannels; ++c)
         for (std::int64_t w = 0; w < width.kernel; ++w) {
           std::int64_t row =
               d * depth.dilation * height.padded() + h * height.dilation;
           std::int64_t column = w * width.dilation;
-          tapOffsets.push_back(c * plane + row * rowSize +
-                               column % width.stride * phaseSize +
-                               column / width.stride);
+          std::int64_t cell = (d * height.kernel + h) * width.kernel + w;
+          taps.push_back({c * plane + row * rowSize +
+                              column % width.stride * phaseSize +
+                              column / width.stride,
+                          isInputGrad ? (c * outChannels + 1) * cells - 1 - cell
+                                      : c * cells + cell});
         }
-  for (std::int64_t row = 0; row < rows(); ++row) {
-    std::int64_t first = (row / height.out * depth.stride * height.padded() +
-                          row % height.out * height.stride) *
-                         rowSize;
-    for (std::int64_t i = 0; i < width.out; i += kLanes)
-      runs.push_back(
-          {first + i, row * width.out + i, std::min(kLanes, width.out - i)});
+  for (std::int64_t row = 0; row < rows(); ++row)
+    addRuns(row / height.out, row % height.out);
+}
+
+void NarrowConv::addRuns(std::int64_t d, std::int64_t h) {
+  std::int64_t x =
+      (d * depth.stride * height.padded() + h * height.stride) * rowSize;
+  std::int64_t y = (d * height.out + h) * width.out;
+  // With one layer of rows, those that meet padding only can be left out.
+  std::int64_t firstTap = 0, endTap = tapCount();
+  if (depth.kernel == 1) {
+    std::int64_t perRow = inChannels * width.kernel;
+    std::int64_t start = h * height.stride - height.padLow;
+    auto cell = [&](std::int64_t tap) {
+      return start + tap / perRow * height.dilation;
+    };
+    while (firstTap < endTap && cell(firstTap) < 0)
+      firstTap += perRow;
+    while (firstTap < endTap && cell(endTap - perRow) >= height.in)
+      endTap -= perRow;
   }
+  for (std::int64_t i = 0; i < width.out; i += kLanes)
+    runs.push_back(
+        {x + i, y + i, std::min(kLanes, width.out - i), firstTap, endTap});
 }
 
 //===----------------------------------------------------------------------===//
@@ -133,8 +204,8 @@ void NarrowConv::padSample(const float *x, float *padded) const {
 //===----------------------------------------------------------------------===//
 
 template <int kFilters, int kVectors>
-void NarrowConv::outputs(const float *padded, const float *filters,
-                         const float *bias, float *y,
+void NarrowConv::outputs(const Run &run, const float *padded,
+                         const float *filters, const float *bias, float *y,
                          std::int64_t count) const {
   Vector sums[kFilters][kVectors];
 #pragma GCC unroll 8
@@ -142,17 +213,20 @@ void NarrowConv::outputs(const float *padded, const float *filters,
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
       sums[f][v] = Vector{} + (bias ? bias[f] : 0.0f);
-  for (std::int64_t offset : tapOffsets) {
+  padded += run.x;
+  y += run.y;
+  for (std::int64_t tap = run.firstTap; tap < run.endTap; ++tap) {
+    const float *from = padded + taps[tap].x;
+    const float *filter = filters + tap * kFilters;
     Vector x[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
-      x[v] = load(padded + offset + v * kLanes);
+      x[v] = load(from + v * kLanes);
 #pragma GCC unroll 8
     for (int f = 0; f < kFilters; ++f)
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v)
-        sums[f][v] += x[v] * filters[f];
-    filters += kFilters;
+        sums[f][v] += x[v] * filter[f];
   }
   std::int64_t cells = rows() * width.out;
 #pragma GCC unroll 8
@@ -170,20 +244,24 @@ void NarrowConv::sampleForward(const float *padded, const float *filters,
     const Run &run = runs[i];
     // A full vector is followed by the rest of its row, if there is one.
     bool pair = run.count == kLanes && i + 1 < runs.size() &&
-                runs[i + 1].x == run.x + kLanes;
+                runs[i + 1].y % width.out != 0;
     if (pair) {
-      outputs<kFilters, 2>(padded + run.x, filters, bias, y + run.y,
+      outputs<kFilters, 2>(run, padded, filters, bias, y,
                            kLanes + runs[i + 1].count);
       ++i;
     } else {
-      outputs<kFilters, 1>(padded + run.x, filters, bias, y + run.y, run.count);
+      outputs<kFilters, 1>(run, padded, filters, bias, y, run.count);
     }
   }
 }
 
-std::size_t NarrowConv::forwardBytes() const {
+std::size_t NarrowConv::threadBytes() const {
   // A padded sample and the filters in the order of their use.
-  return (sampleSize + kForwardFilters * taps()) * sizeof(float);
+  return (sampleSize + outChannels * tapCount()) * sizeof(float);
+}
+
+std::size_t NarrowConv::forwardBytes() const {
+  return ThreadSpace::total(threadBytes());
 }
 
 void NarrowConv::forward(const float *x, const float *w, const float *bias,
@@ -198,24 +276,28 @@ void NarrowConv::forward(const float *x, const float *w, const float *bias,
   std::int64_t block = blockSize(outChannels, kForwardFilters);
   std::int64_t xSize = inChannels * depth.in * height.in * width.in;
   std::int64_t cells = rows() * width.out;
-  ThreadSpace space(forwardBytes());
-  parallelFor(batch, sampleSize * outChannels,
-              [&](std::int64_t begin, std::int64_t end, int thread) {
-                float *padded = space.of(thread),
-                      *filters = padded + sampleSize;
-                for (std::int64_t co = 0; co < outChannels; co += block) {
-                  std::int64_t count = std::min(block, outChannels - co);
-                  for (std::int64_t tap = 0; tap < taps(); ++tap)
-                    for (std::int64_t f = 0; f < count; ++f)
-                      filters[tap * count + f] = w[(co + f) * taps() + tap];
-                  for (std::int64_t n = begin; n < end; ++n) {
-                    padSample(x + n * xSize, padded);
-                    (this->*bySize[count - 1])(
-                        padded, filters, bias ? bias + co : nullptr,
-                        y + (n * outChannels + co) * cells);
-                  }
-                }
-              });
+  ThreadSpace space(threadBytes());
+  parallelFor(
+      batch, sampleSize * outChannels,
+      [&](std::int64_t begin, std::int64_t end, int thread) {
+        float *padded = space.of(thread), *filters = padded + sampleSize;
+        for (std::int64_t co = 0; co < outChannels; co += block) {
+          std::int64_t count = std::min(block, outChannels - co);
+          float *to = filters + co * tapCount();
+          for (const Tap &tap : taps)
+            for (std::int64_t f = 0; f < count; ++f)
+              *to++ = w[(co + f) * filterSize + tap.w];
+        }
+        for (std::int64_t n = begin; n < end; ++n) {
+          padSample(x + n * xSize, padded);
+          for (std::int64_t co = 0; co < outChannels; co += block) {
+            std::int64_t count = std::min(block, outChannels - co);
+            (this->*bySize[count - 1])(padded, filters + co * tapCount(),
+                                       bias ? bias + co : nullptr,
+                                       y + (n * outChannels + co) * cells);
+          }
+        }
+      });
 }
 
 //===----------------------------------------------------------------------===//
@@ -225,7 +307,7 @@ void NarrowConv::forward(const float *x, const float *w, const float *bias,
 template <int kFilters, int kTaps>
 void NarrowConv::gradients(const float *padded, const float *dy, float *dw,
                            std::int64_t firstTap) const {
-  const std::int64_t *offsets = tapOffsets.data() + firstTap;
+  const Tap *first = taps.data() + firstTap;
   std::int64_t cells = rows() * width.out;
   // Sums of one sample, and of all: short sums lose fewer bits.
   Vector totals[kFilters][kTaps] = {};
@@ -240,7 +322,7 @@ void NarrowConv::gradients(const float *padded, const float *dy, float *dw,
         g[f] = load(gradient + f * cells + run.y, run.count);
 #pragma GCC unroll 6
       for (int t = 0; t < kTaps; ++t) {
-        Vector v = load(x + run.x + offsets[t]);
+        Vector v = load(x + run.x + first[t].x);
 #pragma GCC unroll 4
         for (int f = 0; f < kFilters; ++f)
           sums[f][t] += g[f] * v;
@@ -254,7 +336,7 @@ void NarrowConv::gradients(const float *padded, const float *dy, float *dw,
   }
   for (int f = 0; f < kFilters; ++f)
     for (int t = 0; t < kTaps; ++t)
-      dw[f * taps() + t] = static_cast<float>(sumOf(totals[f][t]));
+      dw[f * tapCount() + first[t].w] = static_cast<float>(sumOf(totals[f][t]));
 }
 
 std::size_t NarrowConv::filterGradBytes() const {
@@ -286,9 +368,9 @@ void NarrowConv::filterGrad(const float *x, const float *dy, float *dw) const {
               });
 
   std::int64_t filters = blockSize(outChannels, kGradFilters);
-  std::int64_t tapBlock = blockSize(taps(), kGradTaps);
+  std::int64_t tapBlock = blockSize(tapCount(), kGradTaps);
   std::int64_t filterBlocks = (outChannels + filters - 1) / filters;
-  std::int64_t tapBlocks = (taps() + tapBlock - 1) / tapBlock;
+  std::int64_t tapBlocks = (tapCount() + tapBlock - 1) / tapBlock;
   std::int64_t cells = rows() * width.out;
   parallelFor(filterBlocks * tapBlocks, batch * cells * filters * tapBlock,
               [&](std::int64_t begin, std::int64_t end, int) {
@@ -296,9 +378,9 @@ void NarrowConv::filterGrad(const float *x, const float *dy, float *dw) const {
                   std::int64_t co = i / tapBlocks * filters,
                                tap = i % tapBlocks * tapBlock;
                   std::int64_t coCount = std::min(filters, outChannels - co);
-                  std::int64_t tapCount = std::min(tapBlock, taps() - tap);
-                  (this->*bySize[coCount - 1][tapCount - 1])(
-                      padded, dy + co * cells, dw + co * taps() + tap, tap);
+                  std::int64_t tapsHere = std::min(tapBlock, tapCount() - tap);
+                  (this->*bySize[coCount - 1][tapsHere - 1])(
+                      padded, dy + co * cells, dw + co * tapCount(), tap);
                 }
               });
 }

@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The first layers of image networks turn one or three channels into a few
-// more. oneDNN's vectors hold sixteen channels, most of which would be padding;
-// here they hold sixteen neighbouring outputs of a row.
+// oneDNN's vectors hold sixteen channels. Layers with few channels, such as the
+// first ones of image networks, would fill them with padding; here they hold
+// sixteen neighbouring outputs of a row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,19 +17,24 @@
 
 #include "partita/kernels.h"
 
+#include <optional>
+
 namespace partita::kernels {
 
-/// A convolution with few channels, up to three spatial axes seen as three, no
-/// groups. x is copied into a padded form first, in which the cells that
-/// neighbouring outputs meet are neighbours whatever the stride: column c of
-/// the padded row lies in phase c % stride at c / stride.
+/// A convolution with few channels, up to three spatial axes seen as three,
+/// without groups. x is copied into a padded form first, in which the cells
+/// that neighbouring outputs meet are neighbours whatever the stride: column c
+/// of the padded row lies in phase c % stride at c / stride.
 class NarrowConv {
 public:
-  explicit NarrowConv(const ConvSizes &sizes);
+  /// Each gives nothing where oneDNN is faster. The convolution must not crop
+  /// and must have elements.
+  static std::optional<NarrowConv> forForward(const ConvSizes &sizes);
+  /// The gradient by x, which `forward` computes from dy.
+  static std::optional<NarrowConv> forInputGrad(const ConvSizes &sizes);
+  static std::optional<NarrowConv> forFilterGrad(const ConvSizes &sizes);
 
-  /// Whether vectors along the row lose clearly less than vectors of channels.
-  static bool suits(const ConvSizes &sizes);
-
+  /// Bytes of workspace.
   std::size_t forwardBytes() const;
   void forward(const float *x, const float *w, const float *bias,
                float *y) const;
@@ -38,6 +43,8 @@ public:
   void filterGrad(const float *x, const float *dy, float *dw) const;
 
 private:
+  NarrowConv(const ConvSizes &sizes, bool isInputGrad);
+
   struct Axis {
     std::int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1;
     std::int64_t padLow = 0;
@@ -51,21 +58,32 @@ private:
   /// padded sample.
   struct Run {
     std::int64_t x, y, count;
+    /// The taps that can meet x.
+    std::int64_t firstTap, endTap;
   };
 
-  std::int64_t taps() const {
-    return static_cast<std::int64_t>(tapOffsets.size());
+  /// A cell of the filters: where it meets the padded sample, from a run's x,
+  /// and where it is in a filter.
+  struct Tap {
+    std::int64_t x, w;
+  };
+
+  std::int64_t tapCount() const {
+    return static_cast<std::int64_t>(taps.size());
   }
   std::int64_t rows() const { return depth.out * height.out; }
+
+  std::size_t threadBytes() const;
+  void addRuns(std::int64_t d, std::int64_t h);
 
   /// Copies one sample into its padded form.
   void padSample(const float *x, float *padded) const;
   void padRow(const float *x, float *padded) const;
 
-  /// The outputs of kFilters filters at kVectors vectors of a row.
+  /// The outputs of kFilters filters at the kVectors vectors from a run on.
   template <int kFilters, int kVectors>
-  void outputs(const float *padded, const float *filters, const float *bias,
-               float *y, std::int64_t count) const;
+  void outputs(const Run &run, const float *padded, const float *filters,
+               const float *bias, float *y, std::int64_t count) const;
   template <int kFilters>
   void sampleForward(const float *padded, const float *filters,
                      const float *bias, float *y) const;
@@ -79,8 +97,9 @@ private:
   Axis depth, height, width;
   /// Floats of a phase of a padded row, of a padded row, and of a sample.
   std::int64_t phaseSize, rowSize, sampleSize;
-  /// Where each cell of a filter meets the padded sample, from a run's x.
-  std::vector<std::int64_t> tapOffsets;
+  /// Elements of w from one filter to the next.
+  std::int64_t filterSize;
+  std::vector<Tap> taps; ///< By row of the filter, channel and column.
   std::vector<Run> runs;
 };
 
