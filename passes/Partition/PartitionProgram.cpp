@@ -55,9 +55,14 @@ public:
     MLIRContext *context = function.getContext();
     for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
       auto layout = function.getArgAttrOfType<LayoutAttr>(i, kLayoutAttr);
+      int64_t rank = nn::tensorType(argument).getRank();
       if (!layout)
-        layout = LayoutAttr::getReplicated(context,
-                                           nn::tensorType(argument).getRank());
+        layout = LayoutAttr::getReplicated(context, rank);
+      if (static_cast<int64_t>(layout.getDims().size()) != rank)
+        return function.emitError()
+               << "argument " << i << " of type " << argument.getType()
+               << " has layout " << layout
+               << "; expected a list of axes per dimension";
       layouts[argument] = layout;
     }
     for (Operation &op : function.front().without_terminator())
@@ -253,6 +258,8 @@ struct PartitionProgramPass
       module.emitError("has no dist.grid; plan it first");
       return signalPassFailure();
     }
+    if (failed(nn::verifyFunctions(module)))
+      return signalPassFailure();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
     std::vector<LayoutAnalysis> analyses(functions.size());
     for (auto [function, analysis] : llvm::zip(functions, analyses))

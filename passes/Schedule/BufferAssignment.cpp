@@ -258,8 +258,9 @@ void FunctionMemory::bindTargets() {
                (value.getType() == assign.getValue().getType());
     }
     if (!isSafe || !bind(assign.getValue(), target))
-      copies.push_back(
-          {index.lookup(&op), assign.getValue(), addStorage(target)});
+      // At the end, when nobody reads the old value any more.
+      copies.push_back({index.lookup(function.front().getTerminator()) - 1,
+                        assign.getValue(), addStorage(target)});
   }
   for (Operation &op : function.front()) {
     if (!isUpdate(&op))

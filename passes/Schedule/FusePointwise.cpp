@@ -191,6 +191,8 @@ bool shouldJoin(FusedOp producer, FusedOp consumer) {
 
 struct FusePointwisePass : partita::impl::FusePointwiseBase<FusePointwisePass> {
   void runOnOperation() override {
+    if (failed(verifyFunctions(getOperation())))
+      return signalPassFailure();
     for (auto function : getOperation().getOps<func::FuncOp>())
       run(function.front());
   }

@@ -393,6 +393,8 @@ struct ScheduleProgramPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(nn::verifyFunctions(module)))
+      return signalPassFailure();
     promoteTables(module);
     bool isFirst = true;
     for (auto classOp : module.getOps<spmd::ClassOp>()) {

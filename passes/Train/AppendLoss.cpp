@@ -38,7 +38,7 @@ struct AppendLossPass : partita::impl::AppendLossBase<AppendLossPass> {
                        "first");
       return signalPassFailure();
     }
-    if (failed(chooseResult(forward)))
+    if (failed(verifyFunctions(module)) || failed(chooseResult(forward)))
       return signalPassFailure();
     OpBuilder builder(forward);
     func::FuncOp step = clone(builder, forward, "step");

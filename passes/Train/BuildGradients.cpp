@@ -160,6 +160,8 @@ struct BuildGradientsPass
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (failed(verifyFunctions(module)))
+      return signalPassFailure();
     auto step = module.lookupSymbol<func::FuncOp>("step");
     if (!step || step.getNumResults() != 1 ||
         cast<RankedTensorType>(step.getResultTypes()[0]).getRank() != 0) {

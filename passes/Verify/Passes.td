@@ -18,7 +18,7 @@ def VerifyImport : Pass<"partita-verify-import", "::mlir::ModuleOp"> {
     What: checks a module after import and changes nothing: one function
     `@forward`; only nn operations in it, which have static shapes by their
     own rules; every argument and result named; every operation located at the
-    ONNX node it came from; parameters are read.
+    ONNX node it came from; no optimizer state yet.
 
     Needs: an imported module.
 
@@ -71,9 +71,11 @@ def VerifyPlan : Pass<"partita-verify-plan", "::mlir::ModuleOp"> {
   let summary = "every split is one that its operation allows";
   let description = [{
     What: checks a planned module: there is a grid; every `dist.split` names
-    dimensions of its operation that can be split and axes of the grid; every
-    operand lies as the split needs it; every parameter has a legal
-    `dist.sync`.
+    dimensions of its operation that can be split and axes of the grid (rows
+    of a window cannot: a part would need rows of its neighbours); every
+    parameter has a `dist.sync` over axes of the grid. That operands lie as
+    the splits need it is checked where they are cut, by
+    partita-partition-program.
 
     Needs: a module after planning.
 
@@ -100,8 +102,8 @@ def VerifyPartition : Pass<"partita-verify-partition", "::mlir::ModuleOp"> {
     What: checks a partitioned module: the classes name every rank exactly
     once; the parts of each argument and result over all ranks have the sizes
     that tile the global tensor exactly once; all classes have the same
-    sequence of collectives; a parameter's gradient is combined exactly once
-    on its way to the update.
+    sequence of collectives; what differs from rank to rank is combined before
+    it becomes a variable or a whole result, and not twice.
 
     Needs: a module after partita-partition-program.
 
@@ -128,9 +130,10 @@ def VerifySchedule : Pass<"partita-verify-schedule", "::mlir::ModuleOp"> {
   let summary = "no two accesses to memory without an order";
   let description = [{
     What: checks a scheduled module: every buffer lies inside its class's
-    arena; buffers that hold different things at the same time do not overlap;
-    of two accesses to the same bytes on different streams, one of them a
-    write, an event orders them; all classes communicate in the same order.
+    arena and holds what was written into it when it is read, however memory
+    is shared; of two accesses to the same bytes on different streams, one of
+    them a write, an event orders them; only element-wise kernels work in
+    place; all classes communicate in the same order.
 
     Needs: a module after partita-schedule-program.
 
@@ -146,7 +149,7 @@ def VerifySchedule : Pass<"partita-verify-schedule", "::mlir::ModuleOp"> {
         spmd.launch "nn.fill" on compute() -> (%b) : () -> (memref<4xf32>)
         spmd.record 0 on compute
         spmd.wait 0 on comm
-        spmd.communicate all_reduce sum %b on comm over ["data"] label "b" : memref<4xf32>
+        spmd.communicate "all_reduce" sum %b on comm over ["data"] label "b" : memref<4xf32>
         return
       }
     }

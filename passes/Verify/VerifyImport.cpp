@@ -40,6 +40,8 @@ struct VerifyImportPass : partita::impl::VerifyImportBase<VerifyImportPass> {
                        "function @forward");
       return signalPassFailure();
     }
+    if (failed(nn::verifyFunctions(module)))
+      return signalPassFailure();
     bool failedAny = false;
     auto require = [&](bool holds, Operation *op, const Twine &rule) {
       if (holds)
@@ -56,7 +58,7 @@ struct VerifyImportPass : partita::impl::VerifyImportBase<VerifyImportPass> {
                   forward.getResultAttrOfType<StringAttr>(i, "nn.name")),
               forward, "result " + Twine(i) + " has no nn.name");
     for (Operation &op : forward.front().without_terminator()) {
-      require(isa<nn::NNDialect>(op.getDialect()), &op,
+      require(isa_and_nonnull<nn::NNDialect>(op.getDialect()), &op,
               "'" + op.getName().getStringRef() + "' is no nn operation");
       require(isa<nn::ReadOp, nn::ConstantOp>(op) || hasName(op.getLoc()), &op,
               "'" + op.getName().getStringRef() +

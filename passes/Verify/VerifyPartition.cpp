@@ -37,12 +37,15 @@ struct VerifyPartitionPass
           "contract of the partition phase: there must be a dist.grid");
       return signalPassFailure();
     }
+    if (failed(nn::verifyFunctions(module)))
+      return signalPassFailure();
     failedAny = false;
     verifyClasses();
     std::map<std::string, std::pair<func::FuncOp, std::vector<std::string>>>
         collectivesOfPhase;
     for (auto function : module.getOps<func::FuncOp>()) {
       verifyParts(function);
+      verifyWhole(function);
       verifyGradients(function);
       std::vector<std::string> calls;
       function.walk([&](spmd::AllReduceOp op) {
@@ -96,7 +99,11 @@ private:
     auto symbol = function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
     if (!symbol || !ranksOf.count(symbol.getValue()))
       return refuse(function, "it belongs to no class");
-    auto whole = cast<RankedTensorType>(global.getValue());
+    auto whole = dyn_cast<RankedTensorType>(global.getValue());
+    if (!whole ||
+        whole.getRank() != static_cast<int64_t>(layout.getDims().size()))
+      return refuse(function,
+                    what + " has a layout that does not fit its spmd.global");
     for (int64_t rank : ranksOf[symbol.getValue()]) {
       Type expected = dist::localType(grid, layout, whole, rank);
       if (expected == local)
@@ -120,6 +127,57 @@ private:
                  function.getResultAttr(i, "spmd.global"),
                  function.getResultAttr(i, dist::kLayoutAttr),
                  "result " + Twine(i));
+  }
+
+  using AxisSet = std::set<StringRef>;
+
+  /// The axes with several ranks that split a tensor or let it vary.
+  AxisSet axesOf(Attribute attribute) const {
+    AxisSet axes;
+    auto layout = dyn_cast_or_null<dist::LayoutAttr>(attribute);
+    if (!layout)
+      return axes;
+    auto add = [&](StringAttr axis) {
+      if (grid.getAxisSize(axis.getValue()) > 1)
+        axes.insert(axis.getValue());
+    };
+    for (ArrayAttr dim : layout.getDims())
+      for (auto axis : dim.getAsRange<StringAttr>())
+        add(axis);
+    for (StringAttr axis : layout.getVarying())
+      add(axis);
+    return axes;
+  }
+
+  /// Variables and whole results are equal on all ranks: what differs from
+  /// rank to rank must meet a collective on its way to one.
+  void verifyWhole(func::FuncOp function) {
+    llvm::DenseMap<Value, AxisSet> differsOver;
+    for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+      differsOver[argument] = axesOf(function.getArgAttr(i, dist::kLayoutAttr));
+    for (Operation &op : function.front().without_terminator()) {
+      // A mask drawn in parts says so.
+      AxisSet axes = axesOf(op.getAttr("layout"));
+      for (Value operand : op.getOperands())
+        axes.insert(differsOver[operand].begin(), differsOver[operand].end());
+      if (auto reduce = dyn_cast<spmd::AllReduceOp>(op))
+        for (auto axis : reduce.getAxes().getAsRange<StringAttr>())
+          axes.erase(axis.getValue());
+      if (isa<nn::SgdOp, nn::AdamOp, nn::AssignOp>(op) && !axes.empty())
+        refuse(&op, "the value differs over axis '" + *axes.begin() +
+                        "', so that ranks would give the variable different "
+                        "values; combine it first");
+      for (Value result : op.getResults())
+        differsOver[result] = axes;
+    }
+    for (auto [i, value] :
+         llvm::enumerate(function.front().getTerminator()->getOperands())) {
+      AxisSet stated = axesOf(function.getResultAttr(i, dist::kLayoutAttr));
+      for (StringRef axis : differsOver[value])
+        if (!stated.count(axis))
+          refuse(function, "result " + Twine(i) + " differs over axis '" +
+                               axis + "', but its layout does not say so");
+    }
   }
 
   /// No all_reduce of an all_reduce on the way to an update.

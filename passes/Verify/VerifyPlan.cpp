@@ -52,6 +52,23 @@ private:
                            << "' is not one of the grid " << grid;
   }
 
+  /// Whether a part of dimension `dim` reads elements of its neighbours' parts:
+  /// a tensor is indexed by it through a window.
+  static bool needsNeighbours(const nn::IterationSpace &space, int dim) {
+    auto isWindow = [&](const nn::TensorMap &map) {
+      return llvm::any_of(map, [&](const nn::DimMap &entry) {
+        return entry.dim == dim && entry.kernelDim >= 0;
+      });
+    };
+    return llvm::any_of(space.operands, isWindow) ||
+           llvm::any_of(space.results, isWindow);
+  }
+
+  static bool canSplit(const nn::IterationSpace &space, int dim) {
+    return space.dims[dim].kind != nn::DimKind::whole &&
+           !needsNeighbours(space, dim);
+  }
+
   LogicalResult verifySplit(Operation *op, dist::SplitAttr split) {
     auto partitionable = dyn_cast<nn::PartitionableOp>(op);
     if (!partitionable)
@@ -60,10 +77,10 @@ private:
     nn::IterationSpace space = partitionable.getIterationSpace();
     for (auto [dim, axes] : llvm::zip(split.getDims(), split.getAxes())) {
       int found = space.find(dim.getValue());
-      if (found < 0 || space.dims[found].kind == nn::DimKind::whole) {
+      if (found < 0 || !canSplit(space, found)) {
         std::string names;
-        for (const nn::IterationDim &each : space.dims)
-          if (each.kind != nn::DimKind::whole)
+        for (auto [i, each] : llvm::enumerate(space.dims))
+          if (canSplit(space, i))
             names += (names.empty() ? "" : ", ") + each.name;
         return op->emitError()
                << "contract of the plan phase: '" << op->getName()

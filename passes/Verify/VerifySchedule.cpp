@@ -5,7 +5,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Read-only race check of scheduled programs with vector clocks.
+// Read-only checks of scheduled programs: races with vector clocks, contents
+// of shared memory by following the writes.
 //
 //===----------------------------------------------------------------------===//
 
@@ -50,6 +51,10 @@ public:
       : function(function), arenaBytes(arenaBytes) {}
 
   LogicalResult run() {
+    if (!function.getBody().hasOneBlock()) {
+      refuse(function, "the function needs a body of one block");
+      return failure();
+    }
     for (Operation &op : function.front().without_terminator()) {
       if (auto buffer = dyn_cast<spmd::BufferOp>(op))
         checkBuffer(buffer);
@@ -131,13 +136,85 @@ private:
       accesses[access.stream].push_back(access);
   }
 
+  /// Bytes of the arena and the buffer through which they were last written.
+  struct Segment {
+    int64_t end = 0;
+    spmd::BufferOp writer;
+  };
+
+  /// Cuts segments so that one begins at `at`, where one covers it.
+  void cutAt(int64_t at) {
+    auto next = written.upper_bound(at);
+    if (next == written.begin())
+      return;
+    auto [begin, segment] = *std::prev(next);
+    if (begin == at || segment.end <= at)
+      return;
+    written[begin].end = at;
+    written[at] = segment;
+  }
+
+  void addWrite(Value value) {
+    auto buffer = value.getDefiningOp<spmd::BufferOp>();
+    int64_t bytes = buffer ? bytesOf(cast<MemRefType>(value.getType())) : 0;
+    if (bytes == 0)
+      return;
+    int64_t begin = buffer.getOffset(), end = begin + bytes;
+    cutAt(begin);
+    cutAt(end);
+    written.erase(written.lower_bound(begin), written.lower_bound(end));
+    written[begin] = {end, buffer};
+  }
+
+  /// Whether what was written through `writer` may be read through `reader`:
+  /// it is the same thing, or one is a bucket around the other.
+  static bool isSameContent(spmd::BufferOp writer, spmd::BufferOp reader) {
+    if (writer.getPurpose() == spmd::Purpose::bucket ||
+        reader.getPurpose() == spmd::Purpose::bucket)
+      return true;
+    return writer.getOffset() == reader.getOffset() &&
+           writer.getName() == reader.getName();
+  }
+
+  /// A buffer still holds what was written into it when it is read: no other
+  /// that shares its bytes was written since.
+  void checkRead(Operation *op, Value value) {
+    auto buffer = value.getDefiningOp<spmd::BufferOp>();
+    int64_t bytes = buffer ? bytesOf(cast<MemRefType>(value.getType())) : 0;
+    if (bytes == 0)
+      return;
+    int64_t begin = buffer.getOffset(), end = begin + bytes;
+    cutAt(begin);
+    int64_t covered = begin;
+    for (auto it = written.lower_bound(begin);
+         it != written.end() && it->first < end; ++it) {
+      auto [writtenEnd, writer] = it->second;
+      if (!isSameContent(writer, buffer))
+        return refuse(op, "buffer '" + buffer.getName() + "' is read after '" +
+                              writer.getName() + "' has overwritten it");
+      if (it->first == covered)
+        covered = writtenEnd;
+    }
+    spmd::Purpose purpose = buffer.getPurpose();
+    bool isFilledBefore = purpose == spmd::Purpose::input ||
+                          purpose == spmd::Purpose::variable ||
+                          purpose == spmd::Purpose::bucket;
+    if (covered < end && !isFilledBefore)
+      refuse(op,
+             "buffer '" + buffer.getName() + "' is read before it is written");
+  }
+
   void checkLaunch(spmd::LaunchOp launch) {
     unsigned stream = index(launch.getStream());
     ++clocks[stream][stream];
-    for (Value input : launch.getInputs())
+    for (Value input : launch.getInputs()) {
       add(accessOf(launch, input, /*writes=*/false, stream));
-    for (Value output : launch.getOutputs())
+      checkRead(launch, input);
+    }
+    for (Value output : launch.getOutputs()) {
       add(accessOf(launch, output, /*writes=*/true, stream));
+      addWrite(output);
+    }
     bool isElementwise =
         launch.getKernel() == "nn.fused" || launch.getKernel() == "nn.sgd" ||
         launch.getKernel() == "nn.adam" || launch.getKernel() == "copy";
@@ -159,6 +236,8 @@ private:
     ++clocks[stream][stream];
     add(accessOf(communicate, communicate.getBuffer(), /*writes=*/true,
                  stream));
+    checkRead(communicate, communicate.getBuffer());
+    addWrite(communicate.getBuffer());
     std::string call;
     llvm::raw_string_ostream(call)
         << communicate.getKind() << ' '
@@ -172,6 +251,8 @@ private:
   std::array<Clock, kStreams> clocks = {};
   std::map<int64_t, Clock> events;
   std::array<std::vector<Access>, kStreams> accesses;
+  /// What each byte holds, as disjoint segments by their begin.
+  std::map<int64_t, Segment> written;
   std::vector<std::string> calls;
   bool failedAny = false;
 };

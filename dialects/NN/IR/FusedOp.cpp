@@ -56,7 +56,8 @@ LogicalResult FusedOp::verify() {
                            << " for a result of type " << output.getType();
   // C5
   for (Operation &op : body.without_terminator())
-    if (!isa<arith::ArithDialect, math::MathDialect>(op.getDialect()))
+    if (!isa_and_nonnull<arith::ArithDialect, math::MathDialect>(
+            op.getDialect()))
       return op.emitOpError(
           "is neither an arith nor a math operation inside nn.fused");
   return success();

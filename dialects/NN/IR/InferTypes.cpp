@@ -107,6 +107,9 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
     return fail(loc, "'nn.conv' needs an input and a filter of the same rank "
                      "3 to 5, found shapes " +
                          text(x) + " and " + text(w));
+  Type element = tensorType(adaptor.getX()).getElementType();
+  if (tensorType(adaptor.getW()).getElementType() != element)
+    return fail(loc, "'nn.conv' operands differ in element type");
   // C2
   ArrayRef<int64_t> strides = adaptor.getStrides();
   ArrayRef<int64_t> dilations = adaptor.getDilations();
@@ -130,9 +133,11 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                          "dimension is the input channels of one group");
   // C4
   if (Value bias = adaptor.getBias())
-    if (shapeOf(bias) != ArrayRef<int64_t>(w[0]))
+    if (shapeOf(bias) != ArrayRef<int64_t>(w[0]) ||
+        tensorType(bias).getElementType() != element)
       return fail(loc, "'nn.conv' bias has shape " + text(shapeOf(bias)) +
-                           ", expected [" + Twine(w[0]) + "]");
+                           ", expected [" + Twine(w[0]) +
+                           "] of the input's element type");
   SmallVector<int64_t> shape = {x[0], w[0]};
   for (size_t i = 0; i < spatial; ++i) {
     int64_t size =
@@ -146,8 +151,7 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *,
                            Twine(x[2 + i] + pads[i] + pads[spatial + i]));
     shape.push_back(size);
   }
-  types.push_back(RankedTensorType::get(
-      shape, tensorType(adaptor.getX()).getElementType()));
+  types.push_back(RankedTensorType::get(shape, element));
   return success();
 }
 
@@ -159,6 +163,9 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *,
   if (a.size() < 2 || b.size() < 2)
     return fail(loc, "'nn.matmul' operands need rank 2 or more, found " +
                          text(a) + " and " + text(b));
+  Type element = tensorType(adaptor.getA()).getElementType();
+  if (tensorType(adaptor.getB()).getElementType() != element)
+    return fail(loc, "'nn.matmul' operands differ in element type");
   bool flipA = adaptor.getTransposeA(), flipB = adaptor.getTransposeB();
   int64_t m = a[a.size() - (flipA ? 1 : 2)], ka = a[a.size() - (flipA ? 2 : 1)];
   int64_t kb = b[b.size() - (flipB ? 1 : 2)], n = b[b.size() - (flipB ? 2 : 1)];
@@ -173,8 +180,7 @@ LogicalResult MatmulOp::inferReturnTypes(MLIRContext *,
                          text(b) + " do not broadcast");
   lead->push_back(m);
   lead->push_back(n);
-  types.push_back(RankedTensorType::get(
-      *lead, tensorType(adaptor.getA()).getElementType()));
+  types.push_back(RankedTensorType::get(*lead, element));
   return success();
 }
 

@@ -33,11 +33,11 @@ def NN_ConvOp : NN_TensorOp<"conv", [NN_InferType, PartitionableMethods,
             dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>}
             : tensor<8x1x28x28xf32>, tensor<6x1x5x5xf32>, tensor<6xf32>
 
-    Constraints: (C1) x and w have the same rank, 3 to 5; (C2) one stride and
-    dilation per spatial dimension, two pads; strides and dilations positive,
-    pads not negative; (C3) groups divides ci and co, and w's second
-    dimension is ci/groups; (C4) bias is [co]; (C5) the kernel fits into the
-    padded input.
+    Constraints: (C1) x and w have the same rank, 3 to 5, and element type;
+    (C2) one stride and dilation per spatial dimension, two pads; strides and
+    dilations positive, pads not negative; (C3) groups divides ci and co, and
+    w's second dimension is ci/groups; (C4) bias is [co] of that element type;
+    (C5) the kernel fits into the padded input.
   }];
   let arguments = !con((ins NN_FloatTensor:$x, NN_FloatTensor:$w,
                             Optional<NN_FloatTensor>:$bias), ConvAttributes);
@@ -92,8 +92,8 @@ def NN_MatmulOp : NN_TensorOp<"matmul", [NN_InferType,
     y = alpha * op(a) * op(b), where op transposes the last two dimensions when
     asked. Leading dimensions are broadcast by numpy's rule.
 
-    Constraints: (C1) both operands have rank 2 or more; (C2) the contracted
-    sizes agree; (C3) leading dimensions broadcast.
+    Constraints: (C1) both operands have rank 2 or more and the same element
+    type; (C2) the contracted sizes agree; (C3) leading dimensions broadcast.
   }];
   let arguments = (ins NN_FloatTensor:$a, NN_FloatTensor:$b,
     UnitAttr:$transpose_a, UnitAttr:$transpose_b,

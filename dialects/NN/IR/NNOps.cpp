@@ -11,6 +11,7 @@
 
 #include "dialects/NN/IR/NNOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace partita::nn;
@@ -92,6 +93,27 @@ Value partita::nn::sumToShape(OpBuilder &builder, Location loc, Value grad,
         loc, RankedTensorType::get(shape, tensorType(grad).getElementType()),
         grad);
   return grad;
+}
+
+LogicalResult partita::nn::verifyFunctions(ModuleOp module) {
+  auto isKnown = [](Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.hasStaticShape();
+  };
+  for (auto function : module.getOps<FunctionOpInterface>()) {
+    if (!function.getFunctionBody().hasOneBlock())
+      return function->emitError("needs a body of one block");
+    for (Type type : function.getArgumentTypes())
+      if (!isKnown(type))
+        return function->emitError() << "has an argument of type " << type
+                                     << "; expected tensors of known shape";
+    for (Operation &op : function.getFunctionBody().front())
+      for (Type type : op.getResultTypes())
+        if (!isKnown(type))
+          return op.emitError() << "has a result of type " << type
+                                << "; expected tensors of known shape";
+  }
+  return success();
 }
 
 Value partita::nn::scalarLiteral(OpBuilder &builder, Location loc, Type type,

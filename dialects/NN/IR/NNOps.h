@@ -26,32 +26,35 @@ namespace partita::nn {
 
 template <typename OpT> using PropertiesOf = typename OpT::Properties;
 
-/// Infers result types for `OpT`, from its properties or, where the parser has
-/// not made them yet, from its attributes.
+/// Infers result types for `OpT` from its properties and its attributes: the
+/// parser has put an attribute into the one or the other, depending on where it
+/// stands in the text. Fails after a diagnostic when an operand has no ranked
+/// tensor type, because no operand has been verified yet.
 template <typename OpT>
 llvm::LogicalResult inferWithProperties(
     mlir::MLIRContext *context, std::optional<mlir::Location> location,
     mlir::ValueRange operands, mlir::DictionaryAttr attributes,
     mlir::OpaqueProperties properties, mlir::RegionRange regions,
     llvm::SmallVectorImpl<mlir::Type> &types) {
+  auto report = [&] {
+    return mlir::emitError(location.value_or(mlir::UnknownLoc::get(context)));
+  };
+  for (mlir::Type type : operands.getTypes())
+    if (!llvm::isa<mlir::RankedTensorType>(type))
+      return report() << "'" << OpT::getOperationName()
+                      << "' needs tensors of known shape, found " << type;
   if constexpr (!llvm::is_detected<PropertiesOf, OpT>::value) {
     typename OpT::Adaptor adaptor(operands, attributes, {}, regions);
     return OpT::inferReturnTypes(context, location, adaptor, types);
   } else {
     typename OpT::Properties converted;
+    if (properties)
+      converted = *properties.as<typename OpT::Properties *>();
+    if (attributes &&
+        mlir::failed(OpT::setPropertiesFromAttr(converted, attributes, report)))
+      return mlir::failure();
     OpT::populateDefaultProperties(
         mlir::OperationName(OpT::getOperationName(), context), converted);
-    if (properties) {
-      converted = *properties.as<typename OpT::Properties *>();
-    } else if (attributes) {
-      auto report = [&] {
-        return mlir::emitError(
-            location.value_or(mlir::UnknownLoc::get(context)));
-      };
-      if (mlir::failed(
-              OpT::setPropertiesFromAttr(converted, attributes, report)))
-        return mlir::failure();
-    }
     typename OpT::Adaptor adaptor(operands, attributes, converted, regions);
     return OpT::inferReturnTypes(context, location, adaptor, types);
   }
@@ -102,6 +105,11 @@ mlir::Value scalarConstant(mlir::OpBuilder &builder, mlir::Location loc,
 /// shape of `grad`.
 mlir::Value sumToShape(mlir::OpBuilder &builder, mlir::Location loc,
                        mlir::Value grad, llvm::ArrayRef<int64_t> shape);
+
+/// Checks that every function of `module` is one straight line of operations on
+/// tensors of known shape, which passes then rely on. Reports the first
+/// function or operation that is not.
+llvm::LogicalResult verifyFunctions(mlir::ModuleOp module);
 
 /// Build the scalar constant `value` of a float or integer type with `arith`.
 mlir::Value scalarLiteral(mlir::OpBuilder &builder, mlir::Location loc,

@@ -175,7 +175,7 @@ def SPMD_CommunicateOp : SPMD_Op<"communicate", []> {
     Every rank of the communicator over `axes` issues the same communications
     in the same order. `label` says what is sent and why now.
 
-        spmd.communicate all_reduce sum %b on comm over ["data"]
+        spmd.communicate "all_reduce" sum %b on comm over ["data"]
             label "bucket 0: fc3.weight" : memref<850xf32>
 
     Constraints: (C1) the kind is all_reduce; (C2) at least one axis, each one

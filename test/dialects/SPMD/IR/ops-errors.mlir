@@ -1,0 +1,186 @@
+// One refused module per constraint, named after its label.
+// RUN: partita-opt %s -split-input-file -verify-diagnostics
+
+// class_c1_order
+// expected-error @+1 {{'spmd.class' op ranks must not be negative and must increase}}
+spmd.class @c0 ranks [1, 0]
+
+// -----
+
+// class_c1_negative
+// expected-error @+1 {{'spmd.class' op ranks must not be negative and must increase}}
+spmd.class @c0 ranks [-1, 0]
+
+// -----
+
+// class_c2_persistent_part
+// expected-error @+1 {{'spmd.class' op persistent part of 128 bytes does not lie inside the arena of 64 bytes}}
+spmd.class @c0 ranks [0] {arena_bytes = 64 : i64, persistent_bytes = 128 : i64}
+
+// -----
+
+// class_c2_negative_arena
+// expected-error @+1 {{'spmd.class' op persistent part of 0 bytes does not lie inside the arena of -64 bytes}}
+spmd.class @c0 ranks [0] {arena_bytes = -64 : i64, persistent_bytes = 0 : i64}
+
+// -----
+
+func.func @all_reduce_c1_no_axis(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'spmd.all_reduce' op needs at least one axis}}
+  %0 = spmd.all_reduce sum %x over [] : tensor<4xf32>
+  return
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @all_reduce_c2_not_in_grid(%x: tensor<4xf32>) {
+    // expected-error @+1 {{'spmd.all_reduce' op axis 'model' is not one of the grid #dist.grid<data = 2>}}
+    %0 = spmd.all_reduce sum %x over ["model"] : tensor<4xf32>
+    return
+  }
+}
+
+// -----
+
+func.func @all_reduce_c2_twice(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'spmd.all_reduce' op names axis 'data' twice}}
+  %0 = spmd.all_reduce sum %x over ["data", "data"] : tensor<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_c1_alignment() {
+  // expected-error @+1 {{'spmd.buffer' op offset 96 is not a multiple of 64}}
+  %0 = spmd.buffer temporary "t" at 96 : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_c1_negative() {
+  // expected-error @+1 {{'spmd.buffer' op offset -64 is not a multiple of 64}}
+  %0 = spmd.buffer temporary "t" at -64 : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_c2_dynamic() {
+  // expected-error @+1 {{'spmd.buffer' op needs a static memref with identity layout, found 'memref<?xf32>'}}
+  %0 = spmd.buffer temporary "t" at 0 : memref<?xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_c2_strided() {
+  // expected-error @+1 {{'spmd.buffer' op needs a static memref with identity layout, found 'memref<4xf32, strided<[2]>>'}}
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32, strided<[2]>>
+  return
+}
+
+// -----
+
+func.func @buffer_c3_no_layout() {
+  // expected-error @+1 {{'spmd.buffer' op purpose input needs `of` the whole tensor and a layout}}
+  %0 = spmd.buffer input "x" at 0 of tensor<8xf32> : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_c3_no_whole() {
+  // expected-error @+1 {{'spmd.buffer' op purpose variable needs `of` the whole tensor and a layout}}
+  %0 = spmd.buffer variable "w" at 0 {layout = #dist.layout<[[]]>} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @buffer_c3_other_attribute() {
+  // expected-error @+1 {{'spmd.buffer' op purpose result needs `of` the whole tensor and a layout}}
+  %0 = spmd.buffer result "y" at 0 of tensor<4xf32> {layout = "whole"} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @launch_c1_no_kernel() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.launch' op needs a kernel name}}
+  spmd.launch "" on compute() -> (%0) : () -> (memref<4xf32>)
+  return
+}
+
+// -----
+
+func.func @launch_c2_no_output() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.launch' op needs at least one output}}
+  spmd.launch "nn.relu" on compute(%0) -> () : (memref<4xf32>) -> ()
+  return
+}
+
+// -----
+
+func.func @communicate_c1_kind() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op kind must be all_reduce, found 'all_gather'}}
+  spmd.communicate "all_gather" sum %0 on comm over ["data"] label "t" : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c2_no_axis() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op needs at least one axis}}
+  spmd.communicate "all_reduce" sum %0 on comm over [] label "t" : memref<4xf32>
+  return
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @communicate_c2_not_in_grid() {
+    %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.communicate' op axis 'node' is not one of the grid #dist.grid<data = 2>}}
+    spmd.communicate "all_reduce" sum %0 on comm over ["node"] label "t" : memref<4xf32>
+    return
+  }
+}
+
+// -----
+
+func.func @record_c1_negative() {
+  // expected-error @+1 {{'spmd.record' op event must not be negative}}
+  spmd.record -1 on compute
+  return
+}
+
+// -----
+
+func.func @record_c2_twice() {
+  spmd.record 0 on compute
+  // expected-error @+1 {{'spmd.record' op event 0 is recorded twice}}
+  spmd.record 0 on comm
+  return
+}
+
+// -----
+
+func.func @wait_c1_not_recorded() {
+  // expected-error @+1 {{'spmd.wait' op event 0 is not recorded before this wait}}
+  spmd.wait 0 on comm
+  spmd.record 0 on compute
+  return
+}
+
+// -----
+
+func.func @yield_outside() {
+  // expected-error @+1 {{'spmd.yield' op expects parent op 'spmd.launch'}}
+  spmd.yield
+}
