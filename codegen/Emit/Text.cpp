@@ -157,9 +157,10 @@ std::string Names::make(StringRef text, StringRef suffix, StringRef fallback) {
   }
 }
 
-/// Appends the parts of `text` after its commas, except commas inside string
-/// literals and lists of numbers in braces.
-static void splitAtCommas(StringRef text, std::vector<std::string> &parts) {
+/// The parts of `text` after its commas, except commas inside string literals
+/// and, unless `inLists`, inside lists of numbers in braces.
+static std::vector<std::string> splitAtCommas(StringRef text, bool inLists) {
+  std::vector<std::string> parts;
   std::string part;
   bool quoted = false;
   // Braces that do not follow a type's name.
@@ -177,13 +178,15 @@ static void splitAtCommas(StringRef text, std::vector<std::string> &parts) {
       ++lists;
     if (c == '}' && lists > 0)
       --lists;
-    if (c == ',' && lists == 0 && text.substr(i + 1).starts_with(" ")) {
+    if (c == ',' && (lists == 0 || inLists) &&
+        text.substr(i + 1).starts_with(" ")) {
       parts.push_back(part);
       part.clear();
       ++i;
     }
   }
   parts.push_back(part);
+  return parts;
 }
 
 void printList(raw_ostream &os, StringRef head, ArrayRef<std::string> items,
@@ -192,8 +195,7 @@ void printList(raw_ostream &os, StringRef head, ArrayRef<std::string> items,
   bool startsLine = true;
   auto add = [&](const std::string &part) {
     size_t gap = startsLine ? 0 : 1;
-    if (line.size() > indent && line.size() + gap + part.size() > kColumns &&
-        indent + part.size() <= kColumns) {
+    if (line.size() > indent && line.size() + gap + part.size() > kColumns) {
       os << StringRef(line).rtrim() << '\n';
       line.assign(indent, ' ');
       gap = 0;
@@ -209,10 +211,13 @@ void printList(raw_ostream &os, StringRef head, ArrayRef<std::string> items,
       continue;
     }
     // Too long for a line of its own.
-    std::vector<std::string> parts;
-    splitAtCommas(whole, parts);
-    for (const std::string &part : parts)
-      add(part);
+    for (const std::string &part : splitAtCommas(whole, /*inLists=*/false)) {
+      if (indent + part.size() <= kColumns)
+        add(part);
+      else
+        for (const std::string &piece : splitAtCommas(part, /*inLists=*/true))
+          add(piece);
+    }
   }
   if (items.empty())
     line += tail.str();

@@ -50,7 +50,7 @@ std::string braces(ArrayRef<int64_t> values) {
   return "{" + text + "}";
 }
 
-constexpr StringRef kHelpers =
+constexpr StringRef kTensor =
     R"(using Numbers = std::initializer_list<std::int64_t>;
 
 /// A tensor of the tables below; one offset stands for all rank classes.
@@ -66,7 +66,10 @@ Tensor tensor(const Program &p, const char *name, DType type, Numbers dims,
   return t;
 }
 
-void addInput(Program &p, Tensor t, bool isLabel, std::int64_t limit) {
+)";
+
+constexpr StringRef kAddInput =
+    R"(void addInput(Program &p, Tensor t, bool isLabel, std::int64_t limit) {
   Input row;
   row.tensor = std::move(t);
   row.isLabel = isLabel;
@@ -74,7 +77,10 @@ void addInput(Program &p, Tensor t, bool isLabel, std::int64_t limit) {
   p.inputs.push_back(std::move(row));
 }
 
-void addVariable(Program &p, Role role, std::optional<double> fill, Tensor t) {
+)";
+
+constexpr StringRef kAddVariable =
+    R"(void addVariable(Program &p, Role role, std::optional<double> fill, Tensor t) {
   Variable row;
   row.tensor = std::move(t);
   row.role = role;
@@ -258,7 +264,12 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
     return module.emitError("has no attribute partita.batch; schedule the "
                             "module before emitting it");
 
-  os << kHelpers << "/// What the runtime knows of this program.\n"
+  os << kTensor;
+  if (!inputs.empty())
+    os << kAddInput;
+  if (!rows->empty())
+    os << kAddVariable;
+  os << "/// What the runtime knows of this program.\n"
      << "void describe(Program &p) {\n"
      << "  p.name = " << stringLiteral(name) << ";\n"
      << "  p.target = " << stringLiteral(target) << ";\n";

@@ -73,6 +73,7 @@ static LogicalResult translate(std::unique_ptr<llvm::MemoryBuffer> buffer,
   MLIRContext context;
   context.loadDialect<func::FuncDialect, arith::ArithDialect, math::MathDialect,
                       nn::NNDialect, dist::DistDialect, spmd::SPMDDialect>();
+  context.printOpOnDiagnostic(false);
   std::unique_ptr<SourceMgrDiagnosticHandler> handler;
   std::unique_ptr<SourceMgrDiagnosticVerifierHandler> verifier;
   if (verifyDiagnostics)
