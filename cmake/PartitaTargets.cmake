@@ -85,6 +85,14 @@ function(partita_add_unit_test name)
     DISCOVERY_TIMEOUT 60
     PROPERTIES
       LABELS unit
-      TIMEOUT ${arg_TIMEOUT}
-      ENVIRONMENT "${PARTITA_TEST_ENVIRONMENT}")
+      TIMEOUT ${arg_TIMEOUT})
+  # A property that is a list would fall apart on its way through
+  # gtest_discover_tests, so it is set when ctest has listed the cases.
+  set(script "${CMAKE_CURRENT_BINARY_DIR}/${name}-environment.cmake")
+  file(WRITE "${script}"
+    "foreach(case IN LISTS ${name}_TESTS)\n"
+    "  set_tests_properties(\"\${case}\" PROPERTIES\n"
+    "    ENVIRONMENT \"${PARTITA_TEST_ENVIRONMENT}\")\n"
+    "endforeach()\n")
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES "${script}")
 endfunction()
