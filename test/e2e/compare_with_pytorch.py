@@ -1,7 +1,8 @@
 """Train an exported model three steps and compare with PyTorch's numbers.
 
 usage: compare_with_pytorch.py PARTITA MODEL.onnx REFERENCE.npz WORKDIR
-           [--ranks 1,2,3] [--mpi] [--options "..."]
+           [--ranks 1,2,3] [--channels threads,mpi] [--agree N]
+           [--options "..."]
 
 The reference holds what PyTorch autograd says in float64: the batch, the loss
 before each of three SGD steps (learning rate 0.05), every gradient of the
@@ -10,6 +11,10 @@ first step, every parameter and running statistic after the third.
 Losses must agree within 1e-4, gradients and parameters within 1e-4 of their
 norm. A gradient whose exact value is zero (a bias in front of a normalisation)
 is compared with the largest gradient instead.
+
+With --agree N, every program also trains N steps on made-up data: the losses
+must be those of one rank within 1e-5, and what several ranks hold copies of
+must be equal bit by bit.
 """
 
 import argparse
@@ -22,6 +27,7 @@ import sys
 import numpy as np
 
 TOLERANCE = 1e-4
+AGREEMENT = 1e-5
 LEARNING_RATE = "0.05"
 # What three steps with momentum 0.9 keep of the first running mean.
 KEPT = 0.9**3
@@ -62,7 +68,8 @@ def main():
     parser.add_argument("reference")
     parser.add_argument("workdir")
     parser.add_argument("--ranks", default="1")
-    parser.add_argument("--mpi", action="store_true")
+    parser.add_argument("--channels", default="threads")
+    parser.add_argument("--agree", type=int, default=0)
     parser.add_argument("--options", default="")
     arguments = parser.parse_args()
     reference = np.load(arguments.reference)
@@ -83,28 +90,41 @@ def main():
         if not error <= TOLERANCE:
             failures.append("%s %s: relative error %.2e" % (what, name, error))
 
-    for ranks in arguments.ranks.split(","):
-        program = os.path.join(arguments.workdir, "train" + ranks)
-        batch = str(reference["x"].shape[0])
-        run(
-            [arguments.partita, "compile", arguments.model, "-o", program]
-            + ["--batch", batch, "--ranks", ranks, "--lr", LEARNING_RATE]
-            + shlex.split(arguments.options)
-        )
-        metrics = os.path.join(arguments.workdir, "metrics.jsonl")
-        gradients = os.path.join(arguments.workdir, "gradients.safetensors")
-        saved = os.path.join(arguments.workdir, "saved")
-        command = [program, "--data", data, "--steps", "3", "--no-shuffle"]
-        command += ["--metrics", metrics, "--dump-step", gradients]
-        command += ["--save", saved, "--quiet"]
-        if arguments.mpi:
-            command = [
-                "mpirun", "--allow-run-as-root", "--oversubscribe", "-np", ranks
-            ] + command
+    metrics = os.path.join(arguments.workdir, "metrics.jsonl")
+    gradients = os.path.join(arguments.workdir, "gradients.safetensors")
+    saved = os.path.join(arguments.workdir, "saved")
+    alone = {}
+
+    def launch(program, ranks, channel, options):
+        command = [program, "--metrics", metrics, "--quiet"] + options
+        if channel == "mpi":
+            mpirun = ["mpirun", "--allow-run-as-root", "--oversubscribe"]
+            command = mpirun + ["-np", ranks] + command
         run(command)
         with open(metrics) as file:
             lines = [json.loads(line) for line in file]
-        losses = np.array([line["loss"] for line in lines if "loss" in line])
+        return np.array([line["loss"] for line in lines if "loss" in line])
+
+    def agree(program, ranks, channel):
+        """Losses over more steps are those of one rank; copies are equal."""
+        losses = launch(
+            program, ranks, channel,
+            ["--synthetic", "--steps", str(arguments.agree), "--check-replicas"],
+        )
+        if ranks == "1":
+            alone.setdefault("losses", losses)
+        error = np.max(np.abs(losses / alone["losses"] - 1.0))
+        worst["agreement"] = max(worst.get("agreement", 0.0), error)
+        if not error <= AGREEMENT:
+            failures.append("%s ranks: losses differ by %.2e" % (ranks, error))
+
+    def check(program, ranks, channel):
+        """Three steps against the reference."""
+        losses = launch(
+            program, ranks, channel,
+            ["--data", data, "--steps", "3", "--no-shuffle"]
+            + ["--dump-step", gradients, "--save", saved],
+        )
         if losses.shape != reference["losses"].shape:
             sys.exit("expected 3 losses in %s, found %s" % (metrics, losses))
         for step, (found, expected) in enumerate(
@@ -137,11 +157,24 @@ def main():
                 # it. PyTorch's running variance is unbiased, ONNX's is not.
                 expected = expected + KEPT * initial[name]
                 compare("running mean", name, after[name], expected)
+
+    for ranks in arguments.ranks.split(","):
+        program = os.path.join(arguments.workdir, "train" + ranks)
+        batch = str(reference["x"].shape[0])
+        run(
+            [arguments.partita, "compile", arguments.model, "-o", program]
+            + ["--batch", batch, "--ranks", ranks, "--lr", LEARNING_RATE]
+            + shlex.split(arguments.options)
+        )
+        for channel in arguments.channels.split(","):
+            check(program, ranks, channel)
+            if arguments.agree:
+                agree(program, ranks, channel)
     print(
         os.path.basename(arguments.model),
         "ranks",
         arguments.ranks,
-        "mpi" if arguments.mpi else "threads",
+        arguments.channels,
         {what: "%.1e" % error for what, error in worst.items()},
     )
     if failures:
