@@ -99,8 +99,9 @@ def BuildGradients : Pass<"partita-build-gradients", "::mlir::ModuleOp"> {
   let description = [{
     What: walks `@step` backwards from the loss, asks every operation for its
     vector-Jacobian product, adds up the gradients of values with several
-    uses, and appends one optimizer operation per parameter in the order in
-    which gradients become ready. Optimizer state becomes variables.
+    uses, and appends one optimizer operation per parameter, the last layer's
+    first. Optimizer state becomes variables. A parameter that does not
+    influence the loss becomes a constant, with a warning.
 
     Needs: `@step` with one scalar result, after partita-expand-training.
 
