@@ -78,6 +78,7 @@ private:
                   int64_t opset);
   void dropLostOutputs();
   void dropUnusedInitializers();
+  void freeInitializers();
   void collectPayloads();
   void embedTensors(google::protobuf::RepeatedPtrField<NodeProto> &nodes);
   void embed(TensorProto &tensor);
@@ -259,6 +260,11 @@ void Exporter::dropUnusedInitializers() {
       if (released.contains(values[i].name()))
         values.DeleteSubrange(i--, 1);
   };
+  for (int i = 0; i < graph.node_size(); ++i)
+    if (graph.node(i).op_type() == "Constant" &&
+        graph.node(i).output_size() == 1 &&
+        released.contains(graph.node(i).output(0)))
+      graph.mutable_node()->DeleteSubrange(i--, 1);
   StringSet<> removed;
   for (const TensorProto &tensor : graph.initializer())
     if (released.contains(tensor.name()))
@@ -267,6 +273,22 @@ void Exporter::dropUnusedInitializers() {
   // A data input that only a removed node read stays an input.
   released = std::move(removed);
   drop(*graph.mutable_input());
+}
+
+void Exporter::freeInitializers() {
+  // Up to IR version 3 every initializer had to be an input as well, which new
+  // ones are not, and runtimes take those that are for changeable.
+  constexpr int64_t kFreeInitializers = 4;
+  if (model.ir_version() >= kFreeInitializers)
+    return;
+  model.set_ir_version(kFreeInitializers);
+  StringSet<> names;
+  for (const TensorProto &tensor : graph.initializer())
+    names.insert(tensor.name());
+  auto &inputs = *graph.mutable_input();
+  for (int i = 0; i < inputs.size(); ++i)
+    if (names.contains(inputs[i].name()))
+      inputs.DeleteSubrange(i--, 1);
 }
 
 void Exporter::embed(TensorProto &tensor) {
@@ -353,11 +375,7 @@ void Exporter::run(StringRef outPath) {
   dropUnusedInitializers();
   // Training information describes a training that is over.
   model.clear_training_info();
-  // Up to IR version 3 every initializer had to be an input as well.
-  constexpr int64_t kFreeInitializers = 4;
-  if (model.ir_version() < kFreeInitializers)
-    model.set_ir_version(kFreeInitializers);
-
+  freeInitializers();
   embedTensors(*graph.mutable_node());
   for (FunctionProto &function : *model.mutable_functions())
     embedTensors(*function.mutable_node());

@@ -6,12 +6,13 @@
 #===----------------------------------------------------------------------===#
 """Imports the models of ONNX's backend tests and compares their results.
 
-    backend_values.py TOOL DATA WORK PATTERN...
+    backend_values.py TOOL DATA WORK LEAST PATTERN...
 
 DATA is a folder of test folders, each with model.onnx and test_data_set_0.
 Inputs that shapes depend on are turned into initializers first. A model that
 the importer refuses must be refused with a diagnostic; one that it accepts must
-give the expected values. Prints a line per wrong model and a summary.
+give the expected values. Prints a line per wrong model and a summary; fails
+also when fewer than LEAST models come out right.
 """
 
 import fnmatch
@@ -115,6 +116,11 @@ class Case:
         return f"values differ by {worst:g}"
 
 
+# Random results, and bfloat16 data that ONNX 1.12's helpers store as integers.
+SKIPPED = ["test_training_dropout", "test_training_dropout_default",
+           "test_cast*BFLOAT16*"]
+
+
 def tensors_only(case):
     return all(i.type.HasField("tensor_type")
                for i in list(case.model.graph.input)
@@ -138,12 +144,13 @@ def check(case, tool):
 
 
 def main():
-    tool, data, work = sys.argv[1:4]
-    patterns = sys.argv[4:] or ["*"]
+    tool, data, work, least = sys.argv[1:5]
+    patterns = sys.argv[5:] or ["*"]
     os.makedirs(work, exist_ok=True)
     right, refused, wrong = 0, [], []
     for name in sorted(os.listdir(data)):
-        if not any(fnmatch.fnmatch(name, p) for p in patterns):
+        if not any(fnmatch.fnmatch(name, p) for p in patterns) \
+                or any(fnmatch.fnmatch(name, p) for p in SKIPPED):
             continue
         try:
             case = Case(os.path.join(data, name), work)
@@ -164,7 +171,7 @@ def main():
     for name, message in wrong:
         print(f"wrong: {name}: {message}")
     print(f"{right} right, {len(refused)} refused, {len(wrong)} wrong")
-    return 1 if wrong else 0
+    return 1 if wrong or right < int(least) else 0
 
 
 if __name__ == "__main__":
