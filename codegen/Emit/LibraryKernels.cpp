@@ -529,10 +529,11 @@ libraryKernel(const Launch &launch, NumberTable &numbers, SplitTables &splits) {
 
 std::vector<std::string>
 callArguments(const Launch &launch, NumberTable &numbers,
-              llvm::function_ref<std::string(const Buffer &)> nameOf) {
+              llvm::function_ref<std::string(const Buffer &)> read,
+              llvm::function_ref<std::string(const Buffer &)> written) {
   std::vector<std::string> args;
   for (unsigned i = 0; i < launch.numInputs(); ++i)
-    args.push_back(nameOf(launch.input(i)));
+    args.push_back(read(launch.input(i)));
   StringRef kernel = launch.kernel();
   if (kernel == "nn.conv" && args.size() == 2)
     args.push_back("nullptr");
@@ -543,7 +544,7 @@ callArguments(const Launch &launch, NumberTable &numbers,
   if (kernel == "nn.fill")
     args = {numbers.real(*launch.real("value"), "value")};
   for (unsigned i = 0; i < launch.numOutputs(); ++i)
-    args.push_back(nameOf(launch.output(i)));
+    args.push_back(written(launch.output(i)));
   return args;
 }
 

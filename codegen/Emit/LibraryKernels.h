@@ -38,10 +38,12 @@ struct LibraryKernel {
 mlir::FailureOr<LibraryKernel>
 libraryKernel(const Launch &launch, NumberTable &numbers, SplitTables &splits);
 
-/// The call's arguments after the stream. `nameOf` gives a buffer's variable.
+/// The call's arguments after the stream. `read` and `written` give the
+/// variables of buffers that the call reads and writes; reads are asked first.
 std::vector<std::string>
 callArguments(const Launch &launch, NumberTable &numbers,
-              llvm::function_ref<std::string(const Buffer &)> nameOf);
+              llvm::function_ref<std::string(const Buffer &)> read,
+              llvm::function_ref<std::string(const Buffer &)> written);
 
 /// "{1, 2, 3}"
 std::string dimsText(llvm::ArrayRef<Number> dims, NumberTable &numbers);

@@ -189,9 +189,33 @@ private:
             kPrimary};
   }
 
+  // Words of the title, which ends after the third.
   void addWord(StringRef word) {
-    if (words.size() < 3 && (words.empty() || words.back() != word))
+    if (words.empty() || words.back() != word)
       words.push_back(word.str());
+  }
+  /// The last `count` operations have a name of their own.
+  void replaceWords(size_t count, StringRef word) {
+    words.resize(words.size() - std::min(count, words.size()));
+    addWord(word);
+  }
+
+  static bool isConstant(Value value, double number) {
+    auto constant = value.getDefiningOp<arith::ConstantOp>();
+    auto attr =
+        constant ? dyn_cast<FloatAttr>(constant.getValue()) : FloatAttr();
+    return attr && attr.getValueAsDouble() == number;
+  }
+
+  /// 1 / (1 + exp(-x))
+  static bool isSigmoid(Operation *op) {
+    if (!isa<arith::DivFOp>(op) || !isConstant(op->getOperand(0), 1.0))
+      return false;
+    auto sum = op->getOperand(1).getDefiningOp<arith::AddFOp>();
+    if (!sum || !isConstant(sum.getLhs(), 1.0))
+      return false;
+    auto exp = sum.getRhs().getDefiningOp<math::ExpOp>();
+    return exp && exp.getOperand().getDefiningOp<arith::NegFOp>();
   }
 
   spmd::LaunchOp launch;
@@ -223,6 +247,8 @@ FailureOr<ScalarCode> Printer::run() {
       return failure();
   for (Value value : yield.getValues())
     code.results.push_back(values[value].text);
+  if (words.size() > 3)
+    words.resize(3);
   for (const std::string &word : words)
     code.title += code.title.empty() ? word : typeCase(word);
   if (code.title.empty())
@@ -265,7 +291,10 @@ FailureOr<Expression> Printer::expression(Operation *op) {
         addWord("not");
         return Expression{"!" + use(a, kUnary), kUnary};
       }
-    addWord(binary.word);
+    if (isSigmoid(op))
+      replaceWords(3, "sigmoid");
+    else
+      addWord(binary.word);
     return infix(a, binary.symbol, b, binary.precedence);
   }
   if (auto it = cmathFunctions().find(name); it != cmathFunctions().end()) {
@@ -285,7 +314,7 @@ FailureOr<Expression> Printer::expression(Operation *op) {
         return compare(c);
       })
       .Case<arith::MaximumFOp, arith::MaxSIOp>([&](Operation *) {
-        addWord("max");
+        addWord(isConstant(op->getOperand(1), 0.0) ? "relu" : "max");
         code.helpers.insert(ScalarHelper::maximum);
         return call("maximum", op->getOperands());
       })
@@ -317,7 +346,14 @@ FailureOr<Expression> Printer::expression(Operation *op) {
         return Expression{(spaced ? "- " : "-") + operand, kUnary};
       })
       .Case([&](arith::SelectOp select) {
-        addWord("select");
+        auto condition = select.getCondition().getDefiningOp<arith::CmpFOp>();
+        if (condition &&
+            condition.getPredicate() == arith::CmpFPredicate::OGT &&
+            isConstant(condition.getRhs(), 0.0) &&
+            isConstant(select.getFalseValue(), 0.0))
+          replaceWords(1, "reluGrad");
+        else
+          addWord("select");
         return Expression{use(select.getCondition(), kTernary, true) + " ? " +
                               use(select.getTrueValue(), kTernary, true) +
                               " : " + use(select.getFalseValue(), kTernary),

@@ -268,36 +268,77 @@ static void printWithComment(raw_ostream &os, const std::string &code,
     return;
   }
   printComment(os, comment, indent);
+  // A declaration of long names.
+  size_t value = code.find(" = ");
+  if (indent + code.size() > 80 && value != std::string::npos) {
+    os.indent(indent) << code.substr(0, value + 2) << '\n';
+    os.indent(indent + 4) << code.substr(value + 3) << '\n';
+    return;
+  }
   os.indent(indent) << code << '\n';
 }
 
-std::string RankPrinter::nameOf(raw_ostream &os, const Buffer &buffer,
-                                bool isRead) {
+/// What tells two places of memory apart.
+static std::string placeOf(const Buffer &buffer) {
+  std::string place;
+  llvm::raw_string_ostream os(place);
+  os << buffer.elementType;
+  for (int64_t offset : buffer.offset)
+    os << "/" << offset;
+  return place;
+}
+
+std::string RankPrinter::readName(raw_ostream &os, const Buffer &buffer) {
   auto it = locals.find(&buffer);
   if (it != locals.end())
     return it->second;
   // What is read before it was written is a view of what lies there, as a
-  // reshape is; what is written under the name it had before is the same.
-  std::string place;
-  llvm::raw_string_ostream placeStream(place);
-  placeStream << buffer.elementType;
-  for (int64_t offset : buffer.offset)
-    placeStream << "/" << offset;
+  // reshape is.
+  auto view = latestAt.find(placeOf(buffer));
+  if (view == latestAt.end())
+    return declare(os, buffer);
+  return locals[&buffer] = view->second;
+}
+
+std::string RankPrinter::writtenName(raw_ostream &os, const Buffer &buffer,
+                                     spmd::LaunchOp launch) {
+  auto it = locals.find(&buffer);
+  bool isMember = buffer.purpose() != spmd::Purpose::temporary;
+  if (it != locals.end() &&
+      (isMember || declaredIn[it->second] == currentSection))
+    return it->second;
+  auto view = latestAt.find(placeOf(buffer));
+  if (view == latestAt.end() || it == locals.end())
+    return declare(os, buffer);
+  // A gradient takes the place of a value that is not needed any more.
+  std::string old = it->second;
+  SmallVector<StringRef> nodes = nodeNames(launch.getLoc());
+  std::string hint = camelCase(nodes.empty() ? buffer.name() : nodes.back());
+  std::string name = localNames.make(hint + "Grad", "Out", "buffer");
+  std::string type = cType(buffer.elementType);
+  printWithComment(os, type + " *" + name + " = " + old + ";",
+                   describe(buffer) + ", in its place", 4);
+  declaredIn[name] = currentSection;
+  latestAt[placeOf(buffer)] = name;
+  return locals[&buffer] = name;
+}
+
+std::string RankPrinter::declare(raw_ostream &os, const Buffer &buffer) {
+  std::string place = placeOf(buffer);
+  // Under the name it had before it is the same.
   std::string key = place + "/" + currentSection + "/" + buffer.name().str();
-  std::string &latest = latestAt[place];
-  std::string &known = localViews[key];
-  std::string name = isRead ? latest : known;
+  std::string &name = localViews[key];
   if (name.empty()) {
     std::string hint = camelCase(buffer.name(), "buffer");
-    if (currentSection == "backward")
+    if (currentSection == "backward" && !StringRef(hint).ends_with("Grad"))
       hint += "Grad";
     name = localNames.make(hint, "Out", "buffer");
     printWithComment(os, declaration(buffer, name, /*isMember=*/false),
                      describe(buffer), 4);
+    declaredIn[name] = currentSection;
   }
-  known = latest = name;
-  locals[&buffer] = name;
-  return name;
+  latestAt[place] = name;
+  return locals[&buffer] = name;
 }
 
 //===----------------------------------------------------------------------===//
@@ -316,8 +357,13 @@ void RankPrinter::print(raw_ostream &os) {
   llvm::raw_string_ostream memberStream(memberText);
   printMembers(memberStream);
 
-  os << "/// One rank's part of every step.\n"
-     << "class " << className << " final : public RankProgram {\npublic:\n"
+  printComment(os,
+               "One rank's part of every step. Work is issued on two streams: "
+               "compute runs the kernels, comm what ranks tell each other. "
+               "Each works in order, and waits for points that the other has "
+               "recorded.",
+               0, "/// ");
+  os << "class " << className << " final : public RankProgram {\npublic:\n"
      << "  using RankProgram::RankProgram;\n\n"
      << phases << "\nprivate:\n";
   if (!numbers.empty()) {
@@ -468,6 +514,7 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
   localNames = names;
   localViews.clear();
   latestAt.clear();
+  declaredIn.clear();
   std::map<const Buffer *, std::string> memberNames = locals;
   printedPreparations.clear();
   currentSection.clear();
@@ -528,7 +575,8 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
     llvm::append_range(args, call.scalars);
     for (auto [buffer, operand] :
          llvm::zip_equal(call.buffers, call.kernel->operands))
-      args.push_back(nameOf(os, *buffer, operand.isRead));
+      args.push_back(operand.isRead ? readName(os, *buffer)
+                                    : writtenName(os, *buffer, launch.op()));
     if (!call.preparation.empty() &&
         printedPreparations.insert(llvm::join(call.preparation, "\n")).second)
       for (const std::string &line : call.preparation)
@@ -536,11 +584,12 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
   } else {
     callee = objects[choice.object].name;
     llvm::append_range(
-        args, callArguments(launch, numbers, [&](const Buffer &buffer) {
-          Value value = buffer.op().getBuffer();
-          return nameOf(os, buffer,
-                        llvm::is_contained(launch.op().getInputs(), value));
-        }));
+        args, callArguments(
+                  launch, numbers,
+                  [&](const Buffer &buffer) { return readName(os, buffer); },
+                  [&](const Buffer &buffer) {
+                    return writtenName(os, buffer, launch.op());
+                  }));
   }
   std::string head = "    " + callee + "(";
   printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
@@ -549,7 +598,7 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
 void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
                                    spmd::CommunicateOp op) {
   const Buffer &buffer = phase.buffer(op.getBuffer());
-  std::string name = nameOf(os, buffer, /*isRead=*/true);
+  std::string name = readName(os, buffer);
   std::string head = "    " + communicators[axesText(op)] + ".allReduce(";
   printList(os, head,
             {stringifyStream(op.getStream()).str(), name,

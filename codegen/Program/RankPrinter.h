@@ -85,8 +85,12 @@ private:
   std::string declaration(const Buffer &buffer, llvm::StringRef name,
                           bool isMember);
   std::string describe(const Buffer &buffer);
-  /// The variable of a buffer, declared now if it was not before.
-  std::string nameOf(llvm::raw_ostream &os, const Buffer &buffer, bool isRead);
+  /// The variable of a buffer that is read or written now, declared here if it
+  /// was not before.
+  std::string readName(llvm::raw_ostream &os, const Buffer &buffer);
+  std::string writtenName(llvm::raw_ostream &os, const Buffer &buffer,
+                          spmd::LaunchOp launch);
+  std::string declare(llvm::raw_ostream &os, const Buffer &buffer);
   /// An empty line between groups of statements.
   void separate(llvm::raw_ostream &os);
 
@@ -110,7 +114,8 @@ private:
   // While a phase is printed.
   std::map<const Buffer *, std::string> locals;
   Names localNames;
-  std::map<std::string, std::string> localViews, latestAt;
+  /// By place, name and section; by place; section by variable.
+  std::map<std::string, std::string> localViews, latestAt, declaredIn;
   std::set<std::string> printedPreparations;
   std::string currentSection;
   llvm::SmallVector<llvm::StringRef> currentNodes;

@@ -28,7 +28,7 @@ module attributes {dist.grid = #dist.grid<data = 1>, partita.batch = 2 : i64} {
   // CHECK: y[i] = a0 - b0 * a0 * (a0 - 1.0f);
 
   // A value used twice gets a name; two results are stored after all reads.
-  // CHECK: void fusedNegExpAdd(
+  // CHECK: void fusedSigmoidMulSub(
   // CHECK: const float a0 = a[i];
   // CHECK-NEXT: const float t0 = 1.0f / (1.0f + std::exp(-a0));
   // CHECK-NEXT: y0[i] = t0 * a0;
