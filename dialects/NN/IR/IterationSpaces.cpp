@@ -501,13 +501,9 @@ IterationSpace SliceOp::getIterationSpace() {
   space.results = {map};
   return space;
 }
-void SliceOp::localizeAttributes(ArrayRef<std::pair<int64_t, int64_t>> bounds) {
-  SmallVector<int64_t> sizes(getSizes());
-  IterationSpace space = getIterationSpace();
-  for (auto [i, part] : llvm::enumerate(bounds))
-    if (space.dims[i].kind == DimKind::parallel)
-      sizes[i] = part.second - part.first;
-  setSizes(sizes);
+void SliceOp::localizeAttributes(ArrayRef<std::pair<int64_t, int64_t>>) {
+  // Only dimensions taken whole are split, so the result's local size says it.
+  setSizes(shapeOf(getY()));
 }
 
 IterationSpace PadOp::getIterationSpace() {
