@@ -29,10 +29,8 @@ namespace {
 /// Follows the batch through one function.
 class BatchSplit {
 public:
-  /// One rank holds everything: nothing is split then.
-  BatchSplit(MLIRContext *context, StringRef axisName, int64_t ranks)
-      : context(context), axis(StringAttr::get(context, axisName)),
-        isSplit(ranks > 1) {}
+  BatchSplit(MLIRContext *context, StringRef axisName)
+      : context(context), axis(StringAttr::get(context, axisName)) {}
 
   LogicalResult run(func::FuncOp function, unsigned &count) {
     OpBuilder builder(context);
@@ -205,7 +203,6 @@ private:
 
   MLIRContext *context;
   StringAttr axis;
-  bool isSplit;
   llvm::DenseMap<Value, LayoutAttr> layouts;
 };
 
@@ -228,7 +225,7 @@ struct PlanDataParallelPass
     module->setAttr(kGridAttr, GridAttr::get(context, axis, size));
     unsigned count = 0;
     for (auto function : module.getOps<func::FuncOp>())
-      if (failed(BatchSplit(context, "data", ranks).run(function, count)))
+      if (failed(BatchSplit(context, "data").run(function, count)))
         return signalPassFailure();
     numSplit = count;
     for (auto variable : module.getOps<nn::VariableOp>())
