@@ -39,6 +39,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(PartitaCompilerFlags INTERFACE
     $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 else()
+  # From a precompiled header, Clang reports what libstdc++ deprecates for its
+  # own use as if it were ours.
   target_compile_options(PartitaCompilerFlags INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+    "$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>"
+    $<$<COMPILE_LANGUAGE:CXX>:-Wno-deprecated-declarations>)
 endif()
