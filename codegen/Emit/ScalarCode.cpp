@@ -41,14 +41,14 @@ std::string textOf(ScalarHelper helper, StringRef qualifier) {
            "template <typename T> " +
            start +
            "inline T maximum(T a, T b) {\n"
-           "  return (a > b) | (a != a) ? a : b;\n"
+           "  return ((a > b) | (a != a)) ? a : b;\n"
            "}\n";
   case ScalarHelper::minimum:
     return "/// The smaller of two numbers; NaN if either is NaN.\n"
            "template <typename T> " +
            start +
            "inline T minimum(T a, T b) {\n"
-           "  return (a < b) | (a != a) ? a : b;\n"
+           "  return ((a < b) | (a != a)) ? a : b;\n"
            "}\n";
   case ScalarHelper::integerPower:
     return "/// An integer to an integer power; 0 for fractions.\n"
@@ -354,7 +354,7 @@ FailureOr<Expression> Printer::expression(Operation *op) {
           replaceWords(1, "reluGrad");
         else
           addWord("select");
-        return Expression{use(select.getCondition(), kTernary, true) + " ? " +
+        return Expression{use(select.getCondition(), kEquality) + " ? " +
                               use(select.getTrueValue(), kTernary, true) +
                               " : " + use(select.getFalseValue(), kTernary),
                           kTernary};

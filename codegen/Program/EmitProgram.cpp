@@ -58,8 +58,8 @@ public:
     SmallString<128> unique;
     llvm::sys::fs::createUniquePath(folder + ".writing-%%%%%%%%", unique,
                                     /*MakeAbsolute=*/false);
-    if (std::error_code error =
-            llvm::sys::fs::create_directory(unique, /*IgnoreExisting=*/false))
+    if (std::error_code error = llvm::sys::fs::create_directory(
+            unique, /*IgnoreExisting=*/false, llvm::sys::fs::all_all))
       return refuse(unique, error);
     path = unique.str();
     return success();

@@ -191,6 +191,31 @@ LogicalResult TablePrinter::collect() {
         if (failed(note(*place, buffer, group, phase.name)))
           return failure();
       }
+  // The runtime asks every rank for every tensor.
+  auto check = [&](const Place &place) -> LogicalResult {
+    auto it = llvm::find(place.offsets, -1);
+    spmd::BufferOp op = place.op;
+    if (it == place.offsets.end())
+      return success();
+    spmd::ClassOp missing = schedule.classes[it - place.offsets.begin()];
+    return op.emitError() << stringifyPurpose(op.getPurpose()) << " '"
+                          << op.getName() << "' has no buffer in class '"
+                          << missing.getSymName() << "'";
+  };
+  for (const Place &place : inputs)
+    if (failed(check(place)))
+      return failure();
+  for (const Place &place : gradients)
+    if (failed(check(place)))
+      return failure();
+  for (const auto &[phase, place] : results)
+    if (failed(check(place)))
+      return failure();
+  ModuleOp module = schedule.module;
+  for (auto op : module.getOps<nn::VariableOp>())
+    if (auto it = variables.find(op.getSymName()); it != variables.end())
+      if (failed(check(it->second)))
+        return failure();
   return success();
 }
 

@@ -170,3 +170,19 @@ module attributes {dist.grid = #dist.grid<data = 1>, partita.batch = 2 : i64} {
     return
   }
 }
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0] {arena_bytes = 64 : i64}
+  spmd.class @c1 ranks [1] {arena_bytes = 64 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    // expected-error @below {{input 'x' has no buffer in class 'c1'}}
+    %x = spmd.buffer input "x" at 0 of tensor<2xf32> {layout = #dist.layout<[[data]]>} : memref<1xf32>
+    spmd.launch "copy" on compute(%x) -> (%x) : (memref<1xf32>) -> memref<1xf32>
+    return
+  }
+  func.func @step_c1() attributes {spmd.class = @c1, spmd.phase = "step"} {
+    return
+  }
+}

@@ -1,3 +1,5 @@
+# Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs the program of mlp.mlir and compares it with the same model in NumPy.
 
 usage: check_mlp.py PROGRAM

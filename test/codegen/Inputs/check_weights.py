@@ -1,3 +1,5 @@
+# Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks weights.safetensors of weights.mlir against rules written here again.
 
 usage: check_weights.py write FILE | check FILE SAFETENSORS
