@@ -46,8 +46,8 @@ def FusePointwise : Pass<"partita-fuse-pointwise", "::mlir::ModuleOp"> {
   let description = [{
     What: every point-wise operation becomes an nn.fused, and a producer is
     joined with its consumer when both iterate over the same shape (or the
-    producer is a broadcast or a scalar) and nothing between them needs the
-    producer's result. Scalar constants become part of the body.
+    producer only repeats its operand) and nothing between them needs the
+    producer's result. Splat constants become part of the body.
 
     Needs: nn operations on tensors.
 
@@ -73,7 +73,8 @@ def FusePointwise : Pass<"partita-fuse-pointwise", "::mlir::ModuleOp"> {
       }
     ```
 
-    Refuses: nothing.
+    Refuses: functions that are not one block of operations on tensors of
+    known shape.
   }];
   let statistics = [
     Statistic<"numFused", "fused", "operations joined with another">
@@ -117,7 +118,8 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
         spmd.launch "nn.softmax" on compute(%x) -> (%y) {axis = 0 : i64} : (memref<4xf32>) -> (memref<4xf32>)
     ```
 
-    Refuses: nothing.
+    Refuses: functions that are not one block of operations on tensors of
+    known shape.
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",
