@@ -63,8 +63,8 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 
 // -----
 
-// A combined gradient that something else reads, too, is waited for where that
-// is, and is copied into its bucket.
+// A combined gradient that something else reads, too, is combined and waited for
+// there, in the gradient's place.
 // CHECK-LABEL: func.func @step_c0
 // CHECK-DAG: %[[G:.*]] = spmd.buffer gradient "a"
 // CHECK-DAG: %[[N:.*]] = spmd.buffer result "norm"
