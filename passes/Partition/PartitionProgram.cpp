@@ -200,7 +200,8 @@ private:
       from.cloneInto(&to, mapping);
     for (auto [result, type] : llvm::zip(copy->getResults(), types))
       result.setType(type);
-    copy->removeAttr(kSplitAttr);
+    if (Attribute split = copy->removeAttr(kSplitAttr))
+      copy->setAttr(spmd::kSplitAttr, split);
     builder.insert(copy);
     localize(op, copy);
     for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))

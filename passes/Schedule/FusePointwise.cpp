@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/NN/IR/NNOps.h"
+#include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/Schedule/Passes.h"
@@ -77,6 +78,8 @@ FusedOp wrap(Operation *op) {
   else
     result = scalars[0];
   builder.create<YieldOp>(op->getLoc(), result);
+  if (Attribute split = op->getAttr(spmd::kSplitAttr))
+    fused->setAttr(spmd::kSplitAttr, split);
   op->getResult(0).replaceAllUsesWith(fused.getResult(0));
   op->erase();
   return fused;
@@ -161,6 +164,8 @@ FusedOp join(FusedOp producer, FusedOp consumer) {
   for (Value result : kept)
     yielded.push_back(produced[cast<OpResult>(result).getResultNumber()]);
   builder.create<YieldOp>(loc, yielded);
+  if (Attribute split = consumer->getAttr(spmd::kSplitAttr))
+    fused->setAttr(spmd::kSplitAttr, split);
 
   unsigned count = consumer->getNumResults();
   for (auto [old, now] :

@@ -155,8 +155,12 @@ private:
       inputs.push_back(bufferOf(operand));
     for (Value result : op->getResults())
       outputs.push_back(bufferOf(result));
+    NamedAttrList params(op->getAttrDictionary());
+    Attribute split = params.erase(spmd::kSplitAttr);
     auto launched = launch(op->getLoc(), op->getName().getStringRef(), inputs,
-                           outputs, op->getAttrDictionary());
+                           outputs, params.getDictionary(op->getContext()));
+    if (split)
+      launched->setAttr(dist::kSplitAttr, split);
     if (auto fused = dyn_cast<nn::FusedOp>(op))
       copyBody(fused, launched);
     if (section == "loss" && isLossResult(op))

@@ -39,6 +39,10 @@ namespace partita::spmd {
 constexpr llvm::StringLiteral kClassAttr = "spmd.class";
 constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 
+/// Discardable attribute of a local operation: the split it is a part of, for
+/// readers of the emitted program.
+constexpr llvm::StringLiteral kSplitAttr = "spmd.split";
+
 /// Every buffer begins at a multiple of this many bytes: a cache line, and
 /// the widest vector.
 constexpr int64_t kAlignment = 64;
