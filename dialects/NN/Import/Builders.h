@@ -130,6 +130,15 @@ llvm::LogicalResult buildShape(NodeContext &c);
 llvm::LogicalResult buildSize(NodeContext &c);
 llvm::LogicalResult buildRange(NodeContext &c);
 
+// Resize.cpp.
+llvm::LogicalResult buildUpsample(NodeContext &c);
+llvm::LogicalResult buildResize10(NodeContext &c);
+llvm::LogicalResult buildResize(NodeContext &c);
+
+// Losses.cpp.
+llvm::LogicalResult buildSoftmaxCrossEntropyLoss(NodeContext &c);
+llvm::LogicalResult buildNegativeLogLikelihoodLoss(NodeContext &c);
+
 // Reductions.cpp.
 llvm::LogicalResult buildReduceSum(NodeContext &c);
 llvm::LogicalResult buildReduceMean(NodeContext &c);

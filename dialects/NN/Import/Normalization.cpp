@@ -298,6 +298,11 @@ LogicalResult buildLpNormalization(NodeContext &c) {
       ReduceKind::sum, terms, SmallVector<int64_t>{*axis}, llvm::APFloat(1.0),
       /*local=*/false);
   norm = c.reshape(norm, kept);
+  // Where everything is 0 the result is 0, too, and so is the gradient.
+  Value zero = c.scalar(c.elementType(0), 0.0);
+  Value isZero = c.create<CompareOp>(Predicate::eq, norm, zero);
+  Value one = c.scalar(c.elementType(0), 1.0);
+  norm = c.create<SelectOp>(isZero, one, norm);
   c.set(0, c.create<DivOp>(x, p == 1 ? norm : c.create<SqrtOp>(norm)));
   return success();
 }

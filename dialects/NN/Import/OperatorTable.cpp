@@ -141,6 +141,17 @@ constexpr Operator kOperators[] = {
     {"Pad", 18, kNow, 2, 4, 1, buildPad},
     {"Gather", 1, kNow, 2, 2, 1, buildGather},
 
+    {"Upsample", 7, 8, 1, 1, 1, buildUpsample},
+    {"Upsample", 9, 9, 2, 2, 1, buildUpsample},
+    {"Resize", 10, 10, 2, 2, 1, buildResize10},
+    {"Resize", 11, kNow, 1, 4, 1, buildResize},
+
+    // Losses
+    {"SoftmaxCrossEntropyLoss", 12, kNow, 2, 3, 2,
+     buildSoftmaxCrossEntropyLoss},
+    {"NegativeLogLikelihoodLoss", 12, kNow, 2, 3, 1,
+     buildNegativeLogLikelihoodLoss},
+
     // Constants and shapes
     {"Constant", 1, kNow, 0, 0, 1, buildConstant},
     {"ConstantOfShape", 9, kNow, 1, 1, 1, buildConstantOfShape},

@@ -399,6 +399,11 @@ def evaluate(name, operands, a, result):
         return batch_norm(operands, a)
     if name == "matmul":
         return matmul(operands, a)
+    if name == "cross_entropy":
+        logits, labels = operands
+        logits = logits.movedim(a["axis"], 1)
+        return torch.nn.functional.cross_entropy(logits, labels.long(),
+                                                 reduction="none")
     if name == "concat":
         return torch.cat(operands, a["axis"])
     x = operands[0]
