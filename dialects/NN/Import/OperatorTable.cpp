@@ -191,6 +191,15 @@ const Operator *findOperator(StringRef name, int64_t opset) {
   return op == std::end(kOperators) ? nullptr : op;
 }
 
+std::vector<StringRef> operatorNames() {
+  std::vector<StringRef> names;
+  for (const Operator &op : kOperators)
+    names.push_back(op.name);
+  llvm::sort(names);
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
 StringRef adviceFor(StringRef name) {
   return StringSwitch<StringRef>(name)
       .Cases("If", "Loop", "Scan",

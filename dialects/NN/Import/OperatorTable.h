@@ -36,6 +36,9 @@ constexpr unsigned kVariadic = ~0u;
 /// The entry for an operator of the standard domain, or null.
 const Operator *findOperator(llvm::StringRef name, int64_t opset);
 
+/// The names in the table, each once, in alphabetical order.
+std::vector<llvm::StringRef> operatorNames();
+
 /// What to do about an operator that the table lacks, or empty.
 llvm::StringRef adviceFor(llvm::StringRef name);
 

@@ -14,6 +14,7 @@
 #include "dialects/NN/IR/NNOps.h"
 #include "dialects/NN/Import/ExportOnnx.h"
 #include "dialects/NN/Import/ImportOnnx.h"
+#include "dialects/NN/Import/OperatorTable.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/Support/CommandLine.h"
@@ -25,8 +26,7 @@ using namespace partita::nn;
 
 namespace {
 
-cl::list<std::string> paths(cl::Positional, cl::OneOrMore,
-                            cl::desc("MODEL.onnx..."));
+cl::list<std::string> paths(cl::Positional, cl::desc("MODEL.onnx..."));
 cl::list<std::string> dims("dim", cl::desc("NAME=N"));
 cl::opt<int64_t> batch("batch", cl::desc("global batch"));
 cl::opt<bool> trainConstants("train-constants");
@@ -36,6 +36,7 @@ cl::opt<std::string> batchNorm("batch-norm");
 cl::opt<std::string> dropout("dropout");
 cl::opt<bool> reportOnly("report", cl::desc("print the report, not the IR"));
 cl::opt<bool> generic("generic", cl::desc("print the generic form"));
+cl::opt<bool> operators("operators", cl::desc("list the operator table"));
 cl::opt<std::string> weights("weights", cl::desc("export with these"));
 cl::opt<std::string> outPath("o", cl::desc("where to export to"));
 cl::opt<bool> debugInfo("debuginfo", cl::desc("print locations"));
@@ -82,6 +83,9 @@ void printReport(StringRef path, const ImportReport &report) {
 int main(int argc, char **argv) {
   InitLLVM init(argc, argv);
   cl::ParseCommandLineOptions(argc, argv, "import ONNX models\n");
+  if (operators)
+    for (StringRef name : importer::operatorNames())
+      outs() << name << "\n";
   ImportOptions options;
   if (!readOptions(options)) {
     errs() << "error: --dim takes NAME=N\n";

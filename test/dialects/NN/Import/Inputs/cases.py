@@ -13,6 +13,7 @@ A model either gives values, which nn_interpreter.py computes from the imported
 module, or is refused with diagnostics that hold the listed texts.
 """
 
+import math
 import os
 import re
 import subprocess
@@ -450,6 +451,51 @@ def a24_invalid_ranks():
     ]
 
 
+def resize(shape, scales=None, sizes=None, **attributes):
+    m = Model(opset=13)
+    m.input("x", "f32", shape)
+    inputs = ["x", ""]
+    if scales:
+        m.weight("scales", "f32", [len(scales)], scales)
+        inputs.append("scales")
+    else:
+        m.weight("sizes", "i64", [len(sizes)], sizes)
+        inputs += ["", "sizes"]
+    m.node("Resize", inputs, ["y"], name="resize", **attributes)
+    m.output("y")
+    return m
+
+
+@case
+def a26_resize_axes_and_borders():
+    # Origins -0.25, 0.25, 0.75, ...: floor and clamp.
+    picks = [max(0, math.floor((i + 0.5) / 2 - 0.5)) for i in range(8)]
+    x = ramp(1, 1, 4, 4)
+    y = [x[1][4 * r + c] for r in picks for c in picks]
+    # Origins (i + 0.5) / 3, rounded up and clamped.
+    wide = [min(9, math.ceil((i + 0.5) / 3)) for i in range(30)]
+    big = ramp(4, 4, 10, 10)
+    z = [big[1][100 * n + 10 * r + c] for n in range(16) for r in wide
+         for c in wide]
+    return [
+        Variant("floor", resize([1, 1, 4, 4], [1.0, 1.0, 2.0, 2.0],
+                                mode="nearest", nearest_mode="floor"),
+                {"x": x}, {"y": ([1, 1, 8, 8], y)}),
+        Variant("middle_axes", resize([1, 36, 42, 384], [1.0, 2.0, 2.0, 1.0],
+                                      mode="nearest"),
+                text=["-> tensor<1x72x42x384xf32>",
+                      "-> tensor<1x72x84x384xf32>"]),
+        Variant("ceil", resize([4, 4, 10, 10], sizes=[4, 4, 30, 30],
+                               mode="nearest", nearest_mode="ceil",
+                               coordinate_transformation_mode=
+                               "tf_half_pixel_for_nn"),
+                {"x": big}, {"y": ([4, 4, 30, 30], z)}),
+        Variant("no_size", resize([1, 1, 4, 4], [1.0, 1.0, 0.1, 0.1],
+                                  mode="nearest"),
+                errors=["'resize' (Resize)", "no usable size"]),
+    ]
+
+
 @case
 def a29_shape_chain():
     m = Model()
@@ -485,6 +531,20 @@ def a30_rank_zero():
                 text=["nn.variable @w parameter : tensor<f32>"],
                 options=["--train-constants"]),
     ]
+
+
+@case
+def a32_quantized_models_are_refused():
+    m = Model(opset=13)
+    m.input("x", "i8", [2, 3])
+    m.weight("scale", "f32", [3], [0.5, 2.0, 10.0])
+    m.weight("zero", "i8", [3], [0, 1, -1])
+    m.node("DequantizeLinear", ["x", "scale", "zero"], ["y"],
+           name="dequantize", axis=1)
+    m.output("y")
+    return [Variant("refused", m,
+                    errors=["unsupported op DequantizeLinear (node "
+                            "dequantize)", "before quantization"])]
 
 
 @case
