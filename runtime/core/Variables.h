@@ -59,9 +59,9 @@ void saveTensors(const Program &program,
                  const std::string &prefix, const std::string &path,
                  World &world, Device &device, const std::byte *arena);
 
-/// Compares, bit by bit, what ranks with the same tile of a tensor hold. Returns
-/// the first tensor whose copies differ, or null; the same on all ranks, which
-/// all call it while their streams are idle.
+/// Compares, bit by bit, what ranks with the same tile of a tensor hold.
+/// Returns the first tensor whose copies differ, or null; the same on all
+/// ranks, which all call it while their streams are idle.
 const Tensor *findDifferingCopy(const Program &program,
                                 const std::vector<const Tensor *> &tensors,
                                 World &world, Device &device,

@@ -1,3 +1,9 @@
+#===- compare_with_pytorch - trained models against PyTorch --------------===#
+#
+# Part of the Partita project, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===#
 """Train an exported model three steps and compare with PyTorch's numbers.
 
 usage: compare_with_pytorch.py PARTITA MODEL.onnx REFERENCE.npz WORKDIR

@@ -1,3 +1,9 @@
+#===- large_model - a model with much weight -----------------------------===#
+#
+# Part of the Partita project, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===#
 """Compile a model with 256 MB of weights; the text stays below a megabyte.
 
 usage: large_model.py PARTITA WORKDIR

@@ -1,3 +1,9 @@
+#===- light_models - real architectures ----------------------------------===#
+#
+# Part of the Partita project, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===#
 """Compile and train a light model of the onnx package.
 
 usage: light_models.py PARTITA PARTITA-OPT NAME WORKDIR cpu|cuda [options]

@@ -1,3 +1,9 @@
+#===- round_trip - the IR of every phase ---------------------------------===#
+#
+# Part of the Partita project, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===#
 """Check the IR of every phase of a model.
 
 usage: round_trip.py PARTITA PARTITA-OPT MODEL.onnx WORKDIR [compile options]
