@@ -67,7 +67,10 @@ void lowerNormalize(NormalizeOp op) {
       m.mul(op.getGamma(), m.inverseDeviation(op.getVariance(),
                                               op.getEps().convertToDouble()));
   Value shift = m.sub(op.getBeta(), m.mul(op.getMean(), scale));
-  Value y = m.add(m.mul(op.getX(), m.spread(scale)), m.spread(shift));
+  // One operation a statement: the order of arguments is the compiler's choice,
+  // and the result must not depend on it.
+  Value scaled = m.mul(op.getX(), m.spread(scale));
+  Value y = m.add(scaled, m.spread(shift));
   op.getY().replaceAllUsesWith(y);
   op.erase();
 }
@@ -84,7 +87,9 @@ void lowerNormalizeGrad(NormalizeGradOp op) {
     Value flat = m.mul(share, op.getDbeta());
     Value steep = m.mul(m.mul(share, inverse), op.getDgamma());
     Value centred = m.sub(op.getX(), m.spread(op.getMean()));
-    dx = m.sub(m.sub(dx, m.spread(flat)), m.mul(centred, m.spread(steep)));
+    Value level = m.sub(dx, m.spread(flat));
+    Value tilt = m.mul(centred, m.spread(steep));
+    dx = m.sub(level, tilt);
   }
   op.getDx().replaceAllUsesWith(dx);
   op.erase();

@@ -342,7 +342,10 @@ UNARY(
     })
 UNARY(
     TanhOp, { return b.create<math::TanhOp>(loc, v[0]); },
-    { return r.mul(g, r.sub(r.scalar(g, 1.0), r.mul(y, y))); })
+    {
+      Value square = r.mul(y, y);
+      return r.mul(g, r.sub(r.scalar(g, 1.0), square));
+    })
 UNARY(
     SinOp, { return b.create<math::SinOp>(loc, v[0]); },
     { return r.mul(g, r.make<CosOp>(x)); })

@@ -9,9 +9,9 @@
 // CHECK: %[[SCALE:.*]] = nn.mul %[[V]], %[[INVERSE]]
 // CHECK: %[[CENTRE:.*]] = nn.mul %[[V]], %[[SCALE]]
 // CHECK: %[[SHIFT:.*]] = nn.sub %[[V]], %[[CENTRE]]
-// CHECK-DAG: %[[B:.*]] = nn.reshape %[[SHIFT]] : tensor<3xf32> -> tensor<3x1xf32>
-// CHECK-DAG: %[[A:.*]] = nn.reshape %[[SCALE]] : tensor<3xf32> -> tensor<3x1xf32>
+// CHECK: %[[A:.*]] = nn.reshape %[[SCALE]] : tensor<3xf32> -> tensor<3x1xf32>
 // CHECK: %[[P:.*]] = nn.mul %[[X]], %[[A]]
+// CHECK: %[[B:.*]] = nn.reshape %[[SHIFT]] : tensor<3xf32> -> tensor<3x1xf32>
 // CHECK: %[[Y:.*]] = nn.add %[[P]], %[[B]]
 // CHECK: return %[[Y]]
 func.func @predict(%x: tensor<2x3x4xf32>, %v: tensor<3xf32>) -> tensor<2x3x4xf32> {
@@ -45,8 +45,8 @@ func.func @predict(%x: tensor<2x3xf32>, %v: tensor<3xf32>) -> tensor<2x3xf32> {
 // CHECK: %[[T:.*]] = nn.mul %[[SHARE]], %[[INVERSE]]
 // CHECK: %[[STEEP:.*]] = nn.mul %[[T]], %[[DG]]
 // CHECK: %[[CENTRED:.*]] = nn.sub %[[X]], %[[M]]
-// CHECK-DAG: %[[LEVEL:.*]] = nn.sub %[[DIRECT]], %[[FLAT]]
-// CHECK-DAG: %[[TILT:.*]] = nn.mul %[[CENTRED]], %[[STEEP]]
+// CHECK: %[[LEVEL:.*]] = nn.sub %[[DIRECT]], %[[FLAT]]
+// CHECK: %[[TILT:.*]] = nn.mul %[[CENTRED]], %[[STEEP]]
 // CHECK: nn.sub %[[LEVEL]], %[[TILT]]
 func.func @step(%dy: tensor<2x3xf32>, %x: tensor<2x3xf32>, %m: tensor<3xf32>, %v: tensor<3xf32>, %g: tensor<3xf32>, %db: tensor<3xf32>, %dg: tensor<3xf32>) -> tensor<2x3xf32> {
   %dx = nn.normalize_grad %dy, %x, %m, %v, %g, %db, %dg {axis = 1 : i64, eps = 1.0e-5 : f64, scale = 0.5 : f64} : tensor<2x3xf32>, tensor<3xf32>
