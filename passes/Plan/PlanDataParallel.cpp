@@ -29,8 +29,10 @@ namespace {
 /// Follows the batch through one function.
 class BatchSplit {
 public:
-  BatchSplit(MLIRContext *context, StringRef axisName)
-      : context(context), axis(StringAttr::get(context, axisName)) {}
+  /// One rank holds everything: nothing is split then.
+  BatchSplit(MLIRContext *context, StringRef axisName, int64_t ranks)
+      : context(context), axis(StringAttr::get(context, axisName)),
+        splits(ranks > 1) {}
 
   LogicalResult run(func::FuncOp function, unsigned &count) {
     OpBuilder builder(context);
@@ -43,7 +45,8 @@ public:
           return function.emitError()
                  << "argument " << i << " has nn.batch_dim " << dim.getInt()
                  << ", which is no dimension of " << type;
-        layout = splitAt(layout, dim.getInt(), /*block=*/1);
+        if (splits)
+          layout = splitAt(layout, dim.getInt(), /*block=*/1);
       }
       layouts[argument] = layout;
       function.setArgAttr(i, kLayoutAttr, layout);
@@ -203,6 +206,8 @@ private:
 
   MLIRContext *context;
   StringAttr axis;
+  /// Whether the batch has more than one part.
+  bool splits;
   llvm::DenseMap<Value, LayoutAttr> layouts;
 };
 
@@ -225,7 +230,7 @@ struct PlanDataParallelPass
     module->setAttr(kGridAttr, GridAttr::get(context, axis, size));
     unsigned count = 0;
     for (auto function : module.getOps<func::FuncOp>())
-      if (failed(BatchSplit(context, "data").run(function, count)))
+      if (failed(BatchSplit(context, "data", ranks).run(function, count)))
         return signalPassFailure();
     numSplit = count;
     for (auto variable : module.getOps<nn::VariableOp>())
