@@ -260,7 +260,7 @@ FailureOr<GeneratedCall> GeneratedKernels::addSgd(const Launch &launch,
         *momentum != 0.0 ? " and weight decay" : " with weight decay";
   kernel.code = [=, m = *momentum, d = *decay](ArrayRef<std::string> names) {
     ScalarCode code;
-    std::string w = names[0], g = names[1];
+    const std::string &w = names[0], &g = names[1];
     code.reads = {1, 1, 1};
     std::string direction = g;
     if (d != 0.0) {

@@ -32,7 +32,7 @@
 
 namespace llvm {
 class raw_ostream;
-}
+} // namespace llvm
 
 namespace partita::codegen {
 
