@@ -159,4 +159,32 @@ def VerifySchedule : Pass<"partita-verify-schedule", "::mlir::ModuleOp"> {
   }];
 }
 
+def PrintIterationSpaces : Pass<"partita-print-iteration-spaces",
+                                "::mlir::ModuleOp"> {
+  let summary = "say as a remark how each operation iterates";
+  let description = [{
+    What: emits a remark at every operation that states its iteration space:
+    the dimensions with size, kind and role, then how each operand and result
+    is indexed by them. For tests and for looking; in no pipeline.
+
+    Needs: nothing.
+
+    Holds afterwards: the module is unchanged.
+
+    Example:
+
+    ```mlir
+    func.func @matmul(%a: tensor<4x3xf32>, %b: tensor<2x3xf32>) {
+      %y = nn.matmul %a, %b {transpose_b} : tensor<4x3xf32>, tensor<2x3xf32>
+      return
+    }
+    ```
+    remarks `m = 4 parallel batch, n = 2 parallel model, k = 3 sum model:
+    (m, k) (n, k) -> (m, n)`. A window is `h * stride + kh * dilation - pad`,
+    a dimension dealt out in blocks `g0 by 16`, one that no loop indexes `*`.
+
+    Refuses: nothing.
+  }];
+}
+
 #endif // PARTITA_PASSES_VERIFY_PASSES_TD

@@ -63,7 +63,7 @@ OpLayouts partita::dist::deriveLayouts(Operation *op,
   for (const nn::IterationDim &dim : space.dims) {
     axesOfDim.push_back(split ? split.getAxesOf(dim.name)
                               : ArrayRef<Attribute>());
-    layouts.blocks.push_back(dim.granule);
+    layouts.blocks.push_back(1);
   }
   // Operands that are split already fix the size of what is dealt out.
   for (auto [layout, map] : llvm::zip(have, space.operands))

@@ -65,9 +65,6 @@ struct IterationDim {
   DimKind kind = DimKind::parallel;
   Combiner combiner = Combiner::sum;
   DimRole role = DimRole::none;
-  /// A split may only fall on multiples of this (1: anywhere). Used by
-  /// grouped convolutions and attention heads.
-  int64_t granule = 1;
 };
 
 /// How one dimension of a tensor is indexed.

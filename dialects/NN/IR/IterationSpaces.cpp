@@ -85,12 +85,10 @@ ConvMaps convMaps(ArrayRef<int64_t> x, ArrayRef<int64_t> w, ArrayRef<int64_t> y,
   int ci = space.addDim("ci", x[1], kind(product == ConvProduct::forward),
                         DimRole::model);
   if (groups > 1) {
-    // A channel split falls on group borders and takes the group's inputs and
-    // outputs together; each channel is then a dimension of its own kind.
-    space.dims[co].granule = w[0] / groups;
+    // A part of the channels would have to take whole groups of inputs and
+    // outputs together, which no single dimension says.
+    space.dims[co].kind = DimKind::whole;
     space.dims[ci].kind = DimKind::whole;
-    if (inputGrad)
-      space.dims[co].kind = DimKind::whole;
   }
   maps.x = {direct(n), groups > 1 ? wholeDim() : direct(ci)};
   maps.w = {direct(co), groups > 1 ? wholeDim() : direct(ci)};
@@ -458,13 +456,19 @@ IterationSpace ReshapeOp::getIterationSpace() {
     }
     if (productX != productY)
       break;
+    // Leading dimensions of size 1 do not change the order of elements.
+    while (x[beginX] == 1 && beginX + 1 < i)
+      ++beginX;
+    while (y[beginY] == 1 && beginY + 1 < j)
+      ++beginY;
     int64_t outerX = x[beginX], outerY = y[beginY];
     int64_t outer = std::min(outerX, outerY);
     // Splitting the smaller outer dimension takes whole blocks of the larger.
     bool fits = outer > 0 && outerX % outer == 0 && outerY % outer == 0;
-    int dim = space.addDim(numbered("g", group++), outer,
+    int dim = space.addDim(numbered("g", group), outer,
                            fits ? DimKind::parallel : DimKind::whole,
-                           beginX == 0 ? DimRole::batch : DimRole::none);
+                           group == 0 ? DimRole::batch : DimRole::none);
+    ++group;
     mapX[beginX] = direct(dim);
     mapY[beginY] = direct(dim);
     if (fits) {

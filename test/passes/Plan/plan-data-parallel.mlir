@@ -73,6 +73,20 @@ func.func @predict(%x: tensor<3x4xf32> {nn.batch_dim = 1 : i64}) -> tensor<4x3xf
 
 // -----
 
+// Dimensions of size 1 may stand before the batch.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.reshape %{{.*}} {dist.split = #dist.split<g0 = [data]>} : tensor<4x3xf32> -> tensor<1x4x3xf32>
+// CHECK: nn.relu %{{.*}} {dist.split = #dist.split<d1 = [data]>}
+// CHECK: nn.reshape %{{.*}} {dist.split = #dist.split<g0 = [data]>} : tensor<1x4x3xf32> -> tensor<4x3xf32>
+func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<4x3xf32> {
+  %0 = nn.reshape %x : tensor<4x3xf32> -> tensor<1x4x3xf32>
+  %1 = nn.relu %0 : tensor<1x4x3xf32>
+  %2 = nn.reshape %1 : tensor<1x4x3xf32> -> tensor<4x3xf32>
+  return %2 : tensor<4x3xf32>
+}
+
+// -----
+
 // Masks and broadcasts of constants are made in parts.
 // CHECK-LABEL: func.func @step
 // CHECK: nn.dropout_mask {dist.split = #dist.split<d0 = [data]>
