@@ -16,13 +16,13 @@
 #include "core/Safetensors.h"
 #include "partita/philox.h"
 
+#include "gtest/gtest.h"
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -13,7 +13,7 @@
 
 #include "ChannelCases.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 #include <thread>
 
 using namespace partita;

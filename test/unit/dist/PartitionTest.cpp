@@ -12,8 +12,8 @@
 
 #include "dialects/Dist/IR/Partition.h"
 
+#include "gtest/gtest.h"
 #include <algorithm>
-#include <gtest/gtest.h>
 
 using namespace partita::dist;
 

@@ -16,7 +16,7 @@
 
 #include "partita/kernels.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 #include <cmath>
 #include <limits>

@@ -12,7 +12,7 @@
 
 #include "partita/philox.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 
 using namespace partita;
 

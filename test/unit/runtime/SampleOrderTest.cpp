@@ -12,7 +12,7 @@
 
 #include "core/SampleOrder.h"
 
-#include <gtest/gtest.h>
+#include "gtest/gtest.h"
 #include <set>
 
 using namespace partita;

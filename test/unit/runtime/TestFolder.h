@@ -15,9 +15,9 @@
 
 #include "partita/types.h"
 
+#include "gtest/gtest.h"
 #include <filesystem>
 #include <fstream>
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 namespace partita {

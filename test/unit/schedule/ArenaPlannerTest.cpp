@@ -12,8 +12,8 @@
 
 #include "passes/Schedule/ArenaPlanner.h"
 
+#include "gtest/gtest.h"
 #include <algorithm>
-#include <gtest/gtest.h>
 #include <random>
 
 using namespace partita;
