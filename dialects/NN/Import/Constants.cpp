@@ -154,7 +154,11 @@ LogicalResult buildRange(NodeContext &c) {
     if (c.isFloat(0))
       floats.push_back(start + static_cast<double>(i) * delta);
     else
-      ints.push_back(parts[0]->intAt(0) + i * parts[2]->intAt(0));
+      // Unsigned, because the numbers may wrap around.
+      ints.push_back(
+          static_cast<int64_t>(static_cast<uint64_t>(parts[0]->intAt(0)) +
+                               static_cast<uint64_t>(i) *
+                                   static_cast<uint64_t>(parts[2]->intAt(0))));
   }
   if (c.isFloat(0))
     c.set(0, Constant::ofFloats(type, std::move(floats)));

@@ -165,10 +165,14 @@ bool Importer::checkSupport() {
     StringRef domain = canonicalDomain(node.proto->domain());
     StringRef opType = node.proto->op_type();
     if (!domain.empty()) {
+      StringRef advice =
+          domain == "com.microsoft"
+              ? "the model was optimised for inference with onnxruntime; "
+                "export it without optimisation"
+              : "only the standard domain ai.onnx and the model's own "
+                "functions are known";
       reporter.error("unsupported op " + domain + "::" + opType + " (node " +
-                     node.name +
-                     "); only the standard domain ai.onnx and the "
-                     "model's own functions are known");
+                     node.name + "); " + advice);
       continue;
     }
     if (node.opset == 0) {
@@ -323,6 +327,19 @@ void Importer::writeFindings() {
                        "nothing; --dropout=training turns them on (" +
                        shown + ")");
   }
+  // PyTorch's exporter numbers the weights that it made itself.
+  std::vector<std::string> folded;
+  for (Variable &variable : variables)
+    if (variable.op.getSymName().starts_with("onnx::Conv_"))
+      folded.push_back(variable.op.getSymName().str());
+  if (!folded.empty())
+    reporter.finding(Twine(folded.size()) +
+                     " weights were made by the exporter, which folds "
+                     "BatchNormalization into convolutions when it exports "
+                     "for inference; export with TrainingMode.TRAINING and "
+                     "do_constant_folding=False to train these layers as they "
+                     "were (" +
+                     listNames(folded) + ")");
   if (data.replacedBatch != 0)
     reporter.finding("the file's fixed batch " + Twine(data.replacedBatch) +
                      " was replaced by " + Twine(data.batch));

@@ -93,6 +93,12 @@ LogicalResult Loss::read() {
 
 Value Loss::isLabel() {
   int64_t classes = c.shape(0)[1];
+  if (classes > kConstantLimit) {
+    (void)c.error(Twine(classes) + " classes, expected at most " +
+                  Twine(kConstantLimit) +
+                  "; use SoftmaxCrossEntropyLoss without class weights");
+    return Value();
+  }
   std::vector<int64_t> numbers(classes);
   for (auto [i, number] : llvm::enumerate(numbers))
     number = static_cast<int64_t>(i);
@@ -110,7 +116,10 @@ Value Loss::byPosition(bool fromLogits) {
   if (fromLogits)
     return c.create<CrossEntropyOp>(scores, safeLabels, kClassAxis);
   Value zero = c.scalar(type, 0.0);
-  Value chosen = c.create<SelectOp>(isLabel(), scores, zero);
+  Value mask = isLabel();
+  if (!mask)
+    return Value();
+  Value chosen = c.create<SelectOp>(mask, scores, zero);
   Value sum = c.create<ReduceOp>(ReduceKind::sum, chosen,
                                  SmallVector<int64_t>{kClassAxis},
                                  llvm::APFloat(1.0), /*local=*/false);
@@ -127,7 +136,10 @@ Value Loss::factors() {
   shape[0] = c.shape(0)[1];
   weights = c.reshape(weights, shape);
   Value zero = c.scalar(type, 0.0);
-  Value chosen = c.create<SelectOp>(isLabel(), weights, zero);
+  Value mask = isLabel();
+  if (!mask)
+    return Value();
+  Value chosen = c.create<SelectOp>(mask, weights, zero);
   Value factor =
       c.create<ReduceOp>(ReduceKind::sum, chosen, SmallVector<int64_t>{1},
                          llvm::APFloat(1.0), /*local=*/false);
@@ -135,6 +147,8 @@ Value Loss::factors() {
 }
 
 LogicalResult Loss::finish(Value losses) {
+  if (!losses)
+    return failure();
   Value factor = factors();
   if (c.hasFailed())
     return failure();

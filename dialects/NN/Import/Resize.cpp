@@ -159,10 +159,9 @@ Value pick(NodeContext &c, Value x, const AxisChange &change,
 /// x multiplied along `axis` by the matrix of the terms.
 Value multiply(NodeContext &c, Value x, const AxisChange &change,
                ArrayRef<SmallVector<Term>> rows) {
-  if (change.from * change.to > kMatrixLimit) {
-    (void)c.error("the interpolation of dimension " + Twine(change.axis) +
-                  " needs a matrix of more than " + Twine(kMatrixLimit) +
-                  " numbers");
+  if (change.from > kMatrixLimit / change.to) {
+    (void)c.error("the irregular choice along dimension " + Twine(change.axis) +
+                  " needs more than " + Twine(kMatrixLimit) + " numbers");
     return Value();
   }
   std::vector<double> numbers(change.from * change.to, 0.0);
@@ -216,6 +215,12 @@ LogicalResult build(NodeContext &c, const Method &method,
       return failure();
     if (change.from == change.to && change.scale == 1.0)
       continue;
+    if (change.to > kMatrixLimit ||
+        (method.mode != "nearest" && change.from > kMatrixLimit / change.to))
+      return c.error("the interpolation of dimension " + Twine(change.axis) +
+                     " from " + Twine(change.from) + " to " + Twine(change.to) +
+                     " elements needs more than " + Twine(kMatrixLimit) +
+                     " numbers");
     SmallVector<SmallVector<Term>> rows;
     SmallVector<int64_t> picks;
     for (int64_t x = 0; x < change.to; ++x) {

@@ -52,6 +52,8 @@ LogicalResult takePart(NodeContext &c, unsigned index, const Part &part) {
 /// Narrow `part` along `axis` by ONNX's rules for Slice.
 void narrow(Part &part, int64_t axis, int64_t size, int64_t start, int64_t end,
             int64_t step) {
+  if (size == 0)
+    return;
   // Steps as long as the tensor take one element, whatever their number.
   step =
       std::clamp(step, -std::max<int64_t>(size, 1), std::max<int64_t>(size, 1));

@@ -555,6 +555,10 @@ def a33_unknown_operators():
     m.node("NotAnOperator", ["a"], ["b"], name="n8")
     m.node("Bar", ["b"], ["y"], name="n9", domain="acme")
     m.output("y")
+    fused = Model(domains={"com.microsoft": 1})
+    fused.input("x", "f32", [2])
+    fused.node("FusedConv", ["x"], ["y"], name="n1", domain="com.microsoft")
+    fused.output("y")
     new = Model(opset=999)
     new.input("x", "f32", ["batch", 1, 4])
     new.weight("w", "f32", [1, 1, 1])
@@ -565,6 +569,9 @@ def a33_unknown_operators():
                 errors=["unsupported op acme::Foo (node n7)",
                         "unsupported op NotAnOperator (node n8)",
                         "unsupported op acme::Bar (node n9)"]),
+        Variant("optimised", fused,
+                errors=["com.microsoft::FusedConv (node n1); the model was "
+                        "optimised for inference"]),
         Variant("opset_999", new,
                 errors=["unsupported opset 999",
                         "unsupported op Conv (node conv) at opset 999",

@@ -50,6 +50,17 @@ def inference():
     return m
 
 
+def folded_batch_norm():
+    m = Model(opset=13)
+    m.input("x", "f32", [2, 3, 4, 4])
+    m.weight("onnx::Conv_17", "f32", [3, 3, 1, 1])
+    m.weight("onnx::Conv_18", "f32", [3])
+    m.node("Conv", ["x", "onnx::Conv_17", "onnx::Conv_18"], ["y"],
+           name="conv")
+    m.output("y")
+    return m
+
+
 def shared_statistic():
     m = Model(opset=15)
     m.input("x", "f32", [2, 3])
@@ -80,8 +91,8 @@ def constant_weights():
 def main():
     folder = sys.argv[1]
     os.makedirs(folder, exist_ok=True)
-    for build in (unnamed, fixed, inference, shared_statistic,
-                  constant_weights):
+    for build in (unnamed, fixed, inference, folded_batch_norm,
+                  shared_statistic, constant_weights):
         build().save(os.path.join(folder, build.__name__ + ".onnx"))
 
 
