@@ -24,7 +24,8 @@ def PartitionProgram : Pass<"partita-partition-program", "::mlir::ModuleOp"> {
 
     Holds afterwards: functions `@step_c0`, ..., one spmd.class per class;
     only spmd collectives communicate. Arguments and results keep their global
-    type and layout (`spmd.global`, `dist.layout`).
+    type and layout (`spmd.global`, `dist.layout`), operations their split
+    (`spmd.split`), for readers of the program.
 
     Example (a batch of 3 on 2 ranks; the class of rank 0):
 

@@ -20,7 +20,7 @@ def PlanDataParallel : Pass<"partita-plan-data-parallel", "::mlir::ModuleOp"> {
     dimension of every operation that touches it, and lets every parameter's
     gradient be combined by all_reduce. Operations that make values out of
     nothing (dropout masks, broadcasts of constants) are split as their users
-    need.
+    need. For one rank nothing is split.
 
     Needs: `@step`, `@eval`, `@predict`; the arguments' `nn.batch_dim`.
 

@@ -24,6 +24,18 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 
 // -----
 
+// A local operation says of which split it is a part.
+// CHECK-LABEL: func.func @predict_c0
+// CHECK: nn.relu %{{.*}} {spmd.split = #dist.split<d0 = [data]>} : tensor<2xf32>
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @predict(%x: tensor<4xf32> {dist.layout = #dist.layout<[[data]]>}) -> tensor<4xf32> {
+    %y = nn.relu %x {dist.split = #dist.split<d0 = [data]>} : tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+
+// -----
+
 // 7 samples on 3 ranks are 3, 2, 2: two classes for each function.
 // CHECK: spmd.class @c0 ranks [0]
 // CHECK-NEXT: spmd.class @c1 ranks [1, 2]

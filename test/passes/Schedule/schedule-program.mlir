@@ -203,6 +203,21 @@ module attributes {dist.grid = #dist.grid<data = 1>} {
 
 // -----
 
+// A launch says of which split it is a part; its kernel does not see that.
+// CHECK-LABEL: func.func @predict_c0
+// CHECK: spmd.launch "nn.softmax" on compute(%{{.*}}) -> (%{{.*}}) {axis = 1 : i64} attributes {dist.split = #dist.split<d0 = [data]>, section = "forward"}
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  spmd.class @c0 ranks [0, 1]
+  func.func @predict_c0(%x: tensor<2x4xf32> {nn.name = "x", dist.layout = #dist.layout<[[data], []]>, spmd.global = tensor<4x4xf32>})
+      -> (tensor<2x4xf32> {nn.name = "y", dist.layout = #dist.layout<[[data], []]>, spmd.global = tensor<4x4xf32>})
+      attributes {spmd.class = @c0, spmd.phase = "predict"} {
+    %y = nn.softmax %x {axis = 1 : i64, spmd.split = #dist.split<d0 = [data]>} : tensor<2x4xf32>
+    return %y : tensor<2x4xf32>
+  }
+}
+
+// -----
+
 // An operand that is needed later, or that is broadcast, is not written over.
 // CHECK-LABEL: func.func @predict_c0
 // CHECK-DAG: %[[V:.*]] = spmd.buffer temporary "/v"
