@@ -162,7 +162,8 @@ Expected<size_t> Walker::findEnd(unsigned wireType, size_t &place,
       return fault(begin, "a length that does not end");
     if (*length > end - place)
       return fault(begin, "a field of " + Twine(*length) + " bytes where " +
-                              Twine(end - place) + " are left");
+                              Twine(end - place) +
+                              " are left; is the file cut off?");
     return place + *length;
   }
   default:
