@@ -64,9 +64,18 @@ def check(partita, folder, work):
     model = onnx.load(os.path.join(folder, "model.onnx"))
     data = os.path.join(folder, "test_data_set_0")
     inputs = {}
+    values = [*model.graph.input, *model.graph.output]
+    if not all(v.type.HasField("tensor_type") for v in values):
+        return "refused: not only tensors go in and come out"
+    if any((n.op_type == "Dropout" and len(n.input) > 2)
+           or any(a.name == "training_mode" and a.i for a in n.attribute)
+           for n in model.graph.node):
+        return "refused: predictions are made in inference mode"
     for i, entry in enumerate(model.graph.input):
         inputs[entry.name] = load_tensor(os.path.join(data, f"input_{i}.pb"))
-    expected = load_tensor(os.path.join(data, "output_0.pb"))
+    results = [load_tensor(os.path.join(data, f"output_{i}.pb"))
+               for i in range(len(model.graph.output))]
+    expected = results[0]
     output = model.graph.output[0].name
     if expected.dtype != np.float32 or expected.ndim == 0:
         return "refused: no tensor of float32 comes out"
@@ -74,8 +83,9 @@ def check(partita, folder, work):
         name = rewrite(model, inputs)
     except StopIteration:
         return "refused: no tensor of float32 goes in"
-    if expected.shape[0] != inputs[name].shape[0]:
-        return "refused: the result has another batch than the data"
+    if any(r.ndim == 0 or r.shape[0] != inputs[name].shape[0]
+           for r in results):
+        return "refused: a result has another batch than the data"
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(os.path.join(work, "data"))
     path = os.path.join(work, "model.onnx")
