@@ -43,7 +43,7 @@ FunctionMemory::FunctionMemory(func::FuncOp function, const ClassMemory &memory)
   for (Value value : terminator->getOperands())
     targets.insert(value);
   for (Operation &op : function.front()) {
-    if (isUpdate(&op))
+    if (nn::isUpdate(&op))
       targets.insert(localGradient(&op));
     if (auto assign = dyn_cast<nn::AssignOp>(op))
       targets.insert(assign.getValue());
@@ -99,21 +99,25 @@ int64_t FunctionMemory::lastUseOf(Value value) const {
   return last;
 }
 
+void FunctionMemory::put(Value value, int storage) {
+  storageOfValue[value] = storage;
+  storages[storage].last = std::max(storages[storage].last, lastUseOf(value));
+}
+
 void FunctionMemory::assignStorages() {
   for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
     auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");
-    storageOfValue[argument] =
-        addStorage(memory.input(name ? name.str() : "arg" + std::to_string(i)));
+    put(argument, addStorage(memory.input(name ? name.str()
+                                               : "arg" + std::to_string(i))));
   }
   for (Operation &op : function.front().without_terminator()) {
     int64_t i = index.lookup(&op);
     if (auto read = dyn_cast<nn::ReadOp>(op)) {
-      storageOfValue[read.getValue()] =
-          addStorage(memory.variable(read.getVariable()));
+      put(read.getValue(), addStorage(memory.variable(read.getVariable())));
       continue;
     }
     if (auto reshape = dyn_cast<nn::ReshapeOp>(op)) {
-      storageOfValue[reshape.getY()] = storageOf(reshape.getX());
+      put(reshape.getY(), storageOf(reshape.getX()));
       continue;
     }
     if (auto reduce = dyn_cast<spmd::AllReduceOp>(op)) {
@@ -122,11 +126,11 @@ void FunctionMemory::assignStorages() {
       // is combined where the gradient lives.
       if (isBucketed(reduce) ||
           (reduce.getX().hasOneUse() && !storages[from].isFixed())) {
-        storageOfValue[reduce.getY()] = from;
+        put(reduce.getY(), from);
         continue;
       }
       int to = addTemporary(reduce.getY(), nameOf(&op));
-      storageOfValue[reduce.getY()] = to;
+      put(reduce.getY(), to);
       copies.push_back({i - 1, reduce.getX(), to});
       continue;
     }
@@ -135,7 +139,7 @@ void FunctionMemory::assignStorages() {
       continue;
     }
     for (Value result : op.getResults())
-      storageOfValue[result] = addTemporary(result, nameOf(&op));
+      put(result, addTemporary(result, nameOf(&op)));
   }
 }
 
@@ -152,9 +156,7 @@ void FunctionMemory::assignFused(nn::FusedOp op, int64_t i) {
         if (storage.isFixed() || !isWhole || taken.contains(candidate))
           continue;
         // Every value in the storage must be dead after this operation.
-        bool dies = llvm::all_of(storageOfValue, [&](const auto &entry) {
-          return entry.second != candidate || lastUseOf(entry.first) <= i;
-        });
+        bool dies = storage.last <= i;
         // Other operands must not read the storage by broadcast.
         bool isAlone = llvm::all_of(op.getInputs(), [&](Value other) {
           return storageOf(other) != candidate ||
@@ -168,7 +170,7 @@ void FunctionMemory::assignFused(nn::FusedOp op, int64_t i) {
     if (chosen < 0)
       chosen = addTemporary(output, nameOf(op));
     taken.insert(chosen);
-    storageOfValue[output] = chosen;
+    put(output, chosen);
   }
 }
 
@@ -263,11 +265,9 @@ void FunctionMemory::bindTargets() {
                         assign.getValue(), addStorage(target)});
   }
   for (Operation &op : function.front()) {
-    if (!isUpdate(&op))
+    if (!nn::isUpdate(&op))
       continue;
-    StringRef name = isa<nn::SgdOp>(op) ? cast<nn::SgdOp>(op).getVariable()
-                                        : cast<nn::AdamOp>(op).getVariable();
-    Storage target = memory.gradient(name);
+    Storage target = memory.gradient(nn::updatedVariable(&op));
     Value gradient = localGradient(&op);
     if (bind(gradient, target))
       continue;

@@ -140,6 +140,8 @@ public:
   int64_t getArenaBytes() const { return arenaBytes; }
 
 private:
+  /// Lets `value` live in `storage`, which then lasts until its last use.
+  void put(mlir::Value value, int storage);
   void assignStorages();
   void assignFused(nn::FusedOp op, int64_t i);
   void joinCollectives();
@@ -177,9 +179,6 @@ bool isBucketed(spmd::AllReduceOp reduce);
 
 /// Whether the combined value is only returned, so that nothing waits for it.
 bool isReturnedOnly(spmd::AllReduceOp reduce);
-
-/// Whether `op` is an optimizer update.
-bool isUpdate(mlir::Operation *op);
 
 /// The name in a location: that of the ONNX node, or "" for none.
 std::string locationName(mlir::Location loc);

@@ -21,20 +21,6 @@ int64_t alignUp(int64_t bytes) {
   return (bytes + spmd::kAlignment - 1) / spmd::kAlignment * spmd::kAlignment;
 }
 
-StringRef updatedVariable(Operation *update) {
-  if (auto sgd = dyn_cast<nn::SgdOp>(update))
-    return sgd.getVariable();
-  return cast<nn::AdamOp>(update).getVariable();
-}
-
-SmallVector<StringRef> updatedStates(Operation *update) {
-  if (auto adam = dyn_cast<nn::AdamOp>(update))
-    return {adam.getFirstMoment(), adam.getSecondMoment()};
-  if (auto state = cast<nn::SgdOp>(update).getState())
-    return {*state};
-  return {};
-}
-
 Value gradientOf(Operation *update) { return update->getOperand(0); }
 
 spmd::AllReduceOp bucketedReduce(Operation *update) {
@@ -60,11 +46,7 @@ struct BucketKind {
 BucketKind kindOf(Operation *update) {
   BucketKind kind;
   kind.update = update->getName().getIdentifier();
-  NamedAttrList attributes(update->getAttrDictionary());
-  for (StringRef symbol :
-       {"variable", "state", "first_moment", "second_moment"})
-    attributes.erase(symbol);
-  kind.parameters = attributes.getDictionary(update->getContext());
+  kind.parameters = nn::updateParameters(update);
   kind.element = nn::tensorType(gradientOf(update)).getElementType();
   if (spmd::AllReduceOp reduce = bucketedReduce(update)) {
     kind.axes = reduce.getAxesAttr();
@@ -75,11 +57,9 @@ BucketKind kindOf(Operation *update) {
 
 } // namespace
 
-bool partita::isUpdate(Operation *op) { return isa<nn::SgdOp, nn::AdamOp>(op); }
-
 bool partita::isBucketed(spmd::AllReduceOp reduce) {
   return reduce.getY().hasOneUse() && reduce.getX().hasOneUse() &&
-         isUpdate(*reduce.getY().user_begin());
+         nn::isUpdate(*reduce.getY().user_begin());
 }
 
 bool partita::isReturnedOnly(spmd::AllReduceOp reduce) {
@@ -118,7 +98,7 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     index[&op] = i;
   SmallVector<std::pair<int64_t, Operation *>> updates;
   for (Operation &op : step.front())
-    if (isUpdate(&op)) {
+    if (nn::isUpdate(&op)) {
       Operation *producer = localGradient(&op).getDefiningOp();
       updates.push_back({producer ? index.lookup(producer) : -1, &op});
     }
@@ -165,21 +145,21 @@ void ClassMemory::placeBuckets() {
   for (Bucket &bucket : buckets) {
     bucket.parameterBegin = take(bucket.bytes);
     for (auto [update, offset] : llvm::zip(bucket.updates, bucket.offsets))
-      place(variables, updatedVariable(update), spmd::Purpose::variable, update,
-            bucket.parameterBegin, offset);
+      place(variables, nn::updatedVariable(update), spmd::Purpose::variable,
+            update, bucket.parameterBegin, offset);
   }
   for (Bucket &bucket : buckets) {
     bucket.gradientBegin = take(bucket.bytes);
     for (auto [update, offset] : llvm::zip(bucket.updates, bucket.offsets))
-      place(gradients, updatedVariable(update), spmd::Purpose::gradient, update,
-            bucket.gradientBegin, offset);
+      place(gradients, nn::updatedVariable(update), spmd::Purpose::gradient,
+            update, bucket.gradientBegin, offset);
   }
   for (Bucket &bucket : buckets) {
-    size_t states = updatedStates(bucket.updates.front()).size();
+    size_t states = nn::updatedStates(bucket.updates.front()).size();
     for (size_t s = 0; s < states; ++s) {
       bucket.stateBegins.push_back(take(bucket.bytes));
       for (auto [update, offset] : llvm::zip(bucket.updates, bucket.offsets))
-        place(variables, updatedStates(update)[s], spmd::Purpose::variable,
+        place(variables, nn::updatedStates(update)[s], spmd::Purpose::variable,
               update, bucket.stateBegins.back(), offset);
     }
   }

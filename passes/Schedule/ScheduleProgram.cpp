@@ -139,7 +139,7 @@ private:
   }
 
   void emitOp(Operation *op) {
-    if (isa<nn::ReadOp, nn::ReshapeOp, nn::AssignOp>(op) || isUpdate(op))
+    if (isa<nn::ReadOp, nn::ReshapeOp, nn::AssignOp>(op) || nn::isUpdate(op))
       return;
     if (auto reduce = dyn_cast<spmd::AllReduceOp>(op)) {
       emitAllReduce(reduce);
@@ -268,15 +268,9 @@ private:
         label += " and " + std::to_string(bucket.updates.size() - i) + " more";
         break;
       }
-      label += (i ? ", " : " ") + updatedName(update);
+      label += (i ? ", " : " ") + nn::updatedVariable(update).str();
     }
     return label;
-  }
-
-  static std::string updatedName(Operation *update) {
-    if (auto sgd = dyn_cast<nn::SgdOp>(update))
-      return sgd.getVariable().str();
-    return cast<nn::AdamOp>(update).getVariable().str();
   }
 
   Type elementOf(const Bucket &bucket) const {
@@ -351,13 +345,9 @@ private:
       inputs.push_back(state);
       outputs.push_back(state);
     }
-    NamedAttrList params(update->getAttrDictionary());
-    for (StringRef symbol :
-         {"variable", "state", "first_moment", "second_moment"})
-      params.erase(symbol);
     auto loc = NameLoc::get(builder.getStringAttr(bucketLabel(number)));
     launch(loc, update->getName().getStringRef(), inputs, outputs,
-           params.getDictionary(builder.getContext()));
+           nn::updateParameters(update));
     // The parts have names of their own, for readers and for the runtime.
     for (Operation *member : bucket.updates)
       declareParts(member);
@@ -370,11 +360,10 @@ private:
               &storage);
     };
     auto type = nn::tensorType(update->getOperand(0));
-    declareNamed(classMemory.gradient(updatedName(update)), type);
-    declareNamed(classMemory.variable(updatedName(update)), type);
-    for (StringRef name : {"state", "first_moment", "second_moment"})
-      if (auto symbol = update->getAttrOfType<FlatSymbolRefAttr>(name))
-        declareNamed(classMemory.variable(symbol.getValue()), type);
+    declareNamed(classMemory.gradient(nn::updatedVariable(update)), type);
+    declareNamed(classMemory.variable(nn::updatedVariable(update)), type);
+    for (StringRef state : nn::updatedStates(update))
+      declareNamed(classMemory.variable(state), type);
   }
 
   func::FuncOp function;

@@ -43,7 +43,7 @@ struct VerifyTrainPass : partita::impl::VerifyTrainBase<VerifyTrainPass> {
       if (isa<nn::BatchNormOp, nn::DropoutOp>(op))
         refuse(op, "'" + op->getName().getStringRef() +
                        "' must have been expanded");
-      bool isUpdate = isa<nn::SgdOp, nn::AdamOp>(op);
+      bool isUpdate = nn::isUpdate(op);
       if (!isUpdate && !isa<nn::AssignOp>(op))
         return;
       auto function = op->getParentOfType<func::FuncOp>();
@@ -52,14 +52,12 @@ struct VerifyTrainPass : partita::impl::VerifyTrainBase<VerifyTrainPass> {
                               function.getName());
       if (!isUpdate)
         return;
-      auto variable = op->getAttrOfType<FlatSymbolRefAttr>("variable");
-      if (!updateOf.try_emplace(variable.getValue(), op).second)
-        refuse(op, "parameter '" + variable.getValue() + "' is updated twice");
-      for (StringRef name : {"state", "first_moment", "second_moment"})
-        if (auto state = op->getAttrOfType<FlatSymbolRefAttr>(name))
-          if (!stateOf.try_emplace(state.getValue(), op).second)
-            refuse(op,
-                   "state '" + state.getValue() + "' belongs to two updates");
+      StringRef variable = nn::updatedVariable(op);
+      if (!updateOf.try_emplace(variable, op).second)
+        refuse(op, "parameter '" + variable + "' is updated twice");
+      for (StringRef state : nn::updatedStates(op))
+        if (!stateOf.try_emplace(state, op).second)
+          refuse(op, "state '" + state + "' belongs to two updates");
     });
     for (auto variable : module.getOps<nn::VariableOp>())
       if (variable.getRole() == nn::Role::parameter &&

@@ -192,13 +192,51 @@ Combiner combinerOf(ReduceKind kind) {
   llvm_unreachable("unknown reduction");
 }
 
-/// Elements of the whole tensor that one rank's part of `axes` holds.
-int64_t countOf(ArrayRef<int64_t> axes,
-                ArrayRef<std::pair<int64_t, int64_t>> bounds) {
+/// The scale that makes a mean of a sum over one rank's part of `axes`; 0 for
+/// an empty part.
+double meanScale(ArrayRef<int64_t> axes,
+                 ArrayRef<std::pair<int64_t, int64_t>> bounds) {
   int64_t count = 1;
   for (int64_t axis : axes)
     count *= bounds[axis].second - bounds[axis].first;
-  return count;
+  return count ? 1.0 / count : 0.0;
+}
+
+/// Logits and labels; the result is one value per position, or one per logit.
+IterationSpace labelSpace(Value logits, int64_t axis, bool givesPositions) {
+  TensorMap full, positions;
+  IterationSpace space = classSpace(shapeOf(logits), axis, full, positions);
+  space.operands = {full, positions};
+  space.results = {givesPositions ? positions : full};
+  return space;
+}
+
+/// `operands` tensors and a result of one shape, channels (dimension 1) whole.
+IterationSpace acrossChannelsSpace(ArrayRef<int64_t> shape, unsigned operands) {
+  IterationSpace space;
+  TensorMap map = addShape(space, shape);
+  space.dims[1].kind = DimKind::whole;
+  space.dims[0].role = DimRole::batch;
+  space.operands.assign(operands, map);
+  space.results = {map};
+  return space;
+}
+
+/// A reduction over `axes`; `local` ones keep each rank's value.
+IterationSpace reduceSpace(ArrayRef<int64_t> shape, ArrayRef<int64_t> axes,
+                           bool local, Combiner combiner, TensorMap &full,
+                           TensorMap &kept) {
+  IterationSpace space;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    bool reduced = llvm::is_contained(axes, static_cast<int64_t>(i));
+    DimKind kind = reduced && !local ? DimKind::reduction : DimKind::parallel;
+    full.push_back(direct(space.addDim(numbered("d", i), size, kind,
+                                       i == 0 ? DimRole::batch : DimRole::none,
+                                       combiner)));
+    if (!reduced)
+      kept.push_back(full.back());
+  }
+  return space;
 }
 
 } // namespace
@@ -337,27 +375,14 @@ void NormalizeGradOp::localizeAttributes(
   for (int64_t i = 0, e = bounds.size(); i < e; ++i)
     if (i != static_cast<int64_t>(getAxis()))
       axes.push_back(i);
-  int64_t count = countOf(axes, bounds);
-  setScale(APFloat(count ? 1.0 / count : 0.0));
+  setScale(APFloat(meanScale(axes, bounds)));
 }
 
 IterationSpace LrnOp::getIterationSpace() {
-  IterationSpace space;
-  TensorMap map = addShape(space, shapeOf(getX()));
-  space.dims[1].kind = DimKind::whole;
-  space.dims[0].role = DimRole::batch;
-  space.operands = {map};
-  space.results = {map};
-  return space;
+  return acrossChannelsSpace(shapeOf(getX()), /*operands=*/1);
 }
 IterationSpace LrnGradOp::getIterationSpace() {
-  IterationSpace space;
-  TensorMap map = addShape(space, shapeOf(getX()));
-  space.dims[1].kind = DimKind::whole;
-  space.dims[0].role = DimRole::batch;
-  space.operands = {map, map};
-  space.results = {map};
-  return space;
+  return acrossChannelsSpace(shapeOf(getX()), /*operands=*/2);
 }
 
 IterationSpace DropoutOp::getIterationSpace() {
@@ -384,18 +409,9 @@ IterationSpace ConstantOp::getIterationSpace() {
 }
 
 IterationSpace ReduceOp::getIterationSpace() {
-  IterationSpace space;
   TensorMap full, kept;
-  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
-    bool reduced = llvm::is_contained(getAxes(), static_cast<int64_t>(i));
-    DimKind kind =
-        reduced && !getLocal() ? DimKind::reduction : DimKind::parallel;
-    full.push_back(direct(space.addDim(numbered("d", i), size, kind,
-                                       i == 0 ? DimRole::batch : DimRole::none,
-                                       combinerOf(getKind()))));
-    if (!reduced)
-      kept.push_back(full.back());
-  }
+  IterationSpace space = reduceSpace(shapeOf(getX()), getAxes(), getLocal(),
+                                     combinerOf(getKind()), full, kept);
   space.operands = {full};
   space.results = {kept};
   return space;
@@ -404,23 +420,13 @@ void ReduceOp::localizeAttributes(
     ArrayRef<std::pair<int64_t, int64_t>> bounds) {
   if (!getLocal() || getKind() != ReduceKind::sum)
     return;
-  int64_t count = countOf(getAxes(), bounds);
-  setScale(APFloat(count ? 1.0 / count : 0.0));
+  setScale(APFloat(meanScale(getAxes(), bounds)));
 }
 
 IterationSpace VarianceOp::getIterationSpace() {
-  IterationSpace space;
   TensorMap full, kept;
-  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
-    bool reduced = llvm::is_contained(getAxes(), static_cast<int64_t>(i));
-    DimKind kind =
-        reduced && !getLocal() ? DimKind::reduction : DimKind::parallel;
-    full.push_back(
-        direct(space.addDim(numbered("d", i), size, kind,
-                            i == 0 ? DimRole::batch : DimRole::none)));
-    if (!reduced)
-      kept.push_back(full.back());
-  }
+  IterationSpace space = reduceSpace(shapeOf(getX()), getAxes(), getLocal(),
+                                     Combiner::sum, full, kept);
   space.operands = {full, kept};
   space.results = {kept};
   return space;
@@ -429,8 +435,7 @@ void VarianceOp::localizeAttributes(
     ArrayRef<std::pair<int64_t, int64_t>> bounds) {
   if (!getLocal())
     return;
-  int64_t count = countOf(getAxes(), bounds);
-  setScale(APFloat(count ? 1.0 / count : 0.0));
+  setScale(APFloat(meanScale(getAxes(), bounds)));
 }
 
 IterationSpace ReshapeOp::getIterationSpace() {
@@ -546,26 +551,11 @@ SOFTMAX_SPACE(LogSoftmaxGradOp, getDx(), 2)
 #undef SOFTMAX_SPACE
 
 IterationSpace CrossEntropyOp::getIterationSpace() {
-  TensorMap full, positions;
-  IterationSpace space =
-      classSpace(shapeOf(getLogits()), getAxis(), full, positions);
-  space.operands = {full, positions};
-  space.results = {positions};
-  return space;
+  return labelSpace(getLogits(), getAxis(), /*givesPositions=*/true);
 }
 IterationSpace CorrectOp::getIterationSpace() {
-  TensorMap full, positions;
-  IterationSpace space =
-      classSpace(shapeOf(getLogits()), getAxis(), full, positions);
-  space.operands = {full, positions};
-  space.results = {positions};
-  return space;
+  return labelSpace(getLogits(), getAxis(), /*givesPositions=*/true);
 }
 IterationSpace CrossEntropyGradOp::getIterationSpace() {
-  TensorMap full, positions;
-  IterationSpace space =
-      classSpace(shapeOf(getLogits()), getAxis(), full, positions);
-  space.operands = {full, positions};
-  space.results = {full};
-  return space;
+  return labelSpace(getLogits(), getAxis(), /*givesPositions=*/false);
 }

@@ -124,3 +124,27 @@ Value partita::nn::scalarLiteral(OpBuilder &builder, Location loc, Type type,
                              type, static_cast<int64_t>(value)));
   return builder.create<arith::ConstantOp>(loc, attr);
 }
+
+bool partita::nn::isUpdate(Operation *op) { return isa<SgdOp, AdamOp>(op); }
+
+StringRef partita::nn::updatedVariable(Operation *update) {
+  if (auto sgd = dyn_cast<SgdOp>(update))
+    return sgd.getVariable();
+  return cast<AdamOp>(update).getVariable();
+}
+
+SmallVector<StringRef> partita::nn::updatedStates(Operation *update) {
+  if (auto adam = dyn_cast<AdamOp>(update))
+    return {adam.getFirstMoment(), adam.getSecondMoment()};
+  if (auto state = cast<SgdOp>(update).getState())
+    return {*state};
+  return {};
+}
+
+DictionaryAttr partita::nn::updateParameters(Operation *update) {
+  NamedAttrList parameters;
+  for (NamedAttribute attribute : update->getAttrDictionary())
+    if (!isa<FlatSymbolRefAttr>(attribute.getValue()))
+      parameters.append(attribute);
+  return parameters.getDictionary(update->getContext());
+}

@@ -111,6 +111,19 @@ mlir::Value sumToShape(mlir::OpBuilder &builder, mlir::Location loc,
 /// function or operation that is not.
 llvm::LogicalResult verifyFunctions(mlir::ModuleOp module);
 
+/// Whether `op` is an optimizer update, of which there is one per parameter.
+bool isUpdate(mlir::Operation *op);
+
+/// The parameter that an update changes.
+llvm::StringRef updatedVariable(mlir::Operation *update);
+
+/// The state variables of an update, in the order of its attributes.
+llvm::SmallVector<llvm::StringRef> updatedStates(mlir::Operation *update);
+
+/// The attributes of an update apart from the variables it names: updates of
+/// one kind that agree in them do the same arithmetic.
+mlir::DictionaryAttr updateParameters(mlir::Operation *update);
+
 /// Build the scalar constant `value` of a float or integer type with `arith`.
 mlir::Value scalarLiteral(mlir::OpBuilder &builder, mlir::Location loc,
                           mlir::Type type, double value);
