@@ -248,3 +248,33 @@ Dims kernels::padShape(const char *kernel, const Dims &shape, const Dims &low,
   }
   return result;
 }
+
+DropoutPlan kernels::planDropout(const Dims &local, const Dims &global,
+                                 const Dims &start, float ratio,
+                                 std::uint32_t id) {
+  checkBlock("dropout_mask", local, global, start);
+  if (!(ratio >= 0.0f && ratio <= 1.0f))
+    refuse("dropout_mask", "found the ratio " + std::to_string(ratio) +
+                               ", expected a number in [0, 1]");
+  DropoutPlan plan;
+  plan.ratio = ratio;
+  plan.kept = ratio < 1.0f ? 1.0f / (1.0f - ratio) : 0.0f;
+  plan.id = id;
+  Dims strides = rowMajorStrides(global);
+  std::size_t axis = local.size();
+  // Axes that the block takes whole are contiguous with the axis before.
+  while (axis > 0 && local[axis - 1] == global[axis - 1])
+    plan.width *= local[--axis];
+  if (axis > 0) {
+    --axis;
+    plan.width *= local[axis];
+    plan.start = start[axis] * strides[axis];
+  }
+  for (std::size_t i = 0; i < axis; ++i) {
+    plan.outer.push_back(local[i]);
+    plan.outerStrides.push_back(strides[i]);
+    plan.start += start[i] * strides[i];
+    plan.rows *= local[i];
+  }
+  return plan;
+}

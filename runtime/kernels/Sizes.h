@@ -45,6 +45,21 @@ void checkBlock(const char *kernel, const Dims &local, const Dims &global,
 Dims padShape(const char *kernel, const Dims &shape, const Dims &low,
               const Dims &interior, const Dims &high);
 
+/// What both back ends draw a dropout mask from: the block of the whole tensor
+/// as rows of contiguous elements, and the two values of a mask.
+struct DropoutPlan {
+  /// Outer axes of the block, with their strides in the whole tensor.
+  Dims outer, outerStrides;
+  /// Rows, elements of each, and the global index of the first element.
+  std::int64_t rows = 1, width = 1, start = 0;
+  float ratio = 0.0f, kept = 1.0f;
+  std::uint32_t id = 0;
+};
+
+/// Checks and lays out the arguments of DropoutMask; throws `Error`.
+DropoutPlan planDropout(const Dims &local, const Dims &global,
+                        const Dims &start, float ratio, std::uint32_t id);
+
 } // namespace partita::kernels
 
 #endif // PARTITA_KERNELS_SIZES_H

@@ -9,8 +9,8 @@
 // The collectives an emitted program calls. Every rank of the group makes the
 // same calls in the same order. All work in place, on the order of the stream
 // they are given, and give bit-equal results on all ranks: each element is
-// reduced once, in rank order. A group of one rank and a count of zero cost
-// nothing.
+// reduced once, by the threads and mpi channels in rank order, by NCCL in the
+// order of its topology. A group of one rank and a count of zero cost nothing.
 //
 //===----------------------------------------------------------------------===//
 

@@ -389,8 +389,9 @@ public:
 /// split of the tensor gives the same mask: with g the row-major global index,
 /// the element is dropped when
 ///   (philox4x32_10(counter = {lo(g / 4), hi(g / 4), lo(step), hi(step)},
-///                  key = {lo(seed), hi(seed) ^ id})[g % 4] >> 8) * 2^-24 <
-///                  ratio
+///                  key = {lo(seed), hi(seed) ^ (id * 0x85EBCA6B)})[g % 4] >>
+///                  8)
+///   * 2^-24 < ratio
 /// where lo and hi are the 32-bit halves.
 class DropoutMask : public Kernel {
 public:

@@ -25,51 +25,15 @@ namespace {
 /// Philox blocks drawn together.
 constexpr std::int64_t kBlocks = 64;
 
-struct DropoutState final : Kernel::State {
+struct DropoutState final : Kernel::State, DropoutPlan {
+  explicit DropoutState(DropoutPlan plan) : DropoutPlan(std::move(plan)) {}
+
   /// Masks of the `count` elements from the global index `first` on.
   void draw(std::uint64_t seed, std::uint64_t step, std::int64_t first,
             std::int64_t count, float *y) const;
-
-  /// Local rows of contiguous elements: outer axes with their strides in the
-  /// global tensor.
-  Dims outer, outerStrides;
-  std::int64_t rows = 1, width = 1, start = 0;
-  float ratio = 0.0f, kept = 1.0f;
-  std::uint32_t id = 0;
 };
 
 } // namespace
-
-static std::unique_ptr<Kernel::State> prepare(const Dims &local,
-                                              const Dims &global,
-                                              const Dims &start, float ratio,
-                                              std::uint32_t id) {
-  checkBlock("dropout_mask", local, global, start);
-  if (!(ratio >= 0.0f && ratio <= 1.0f))
-    refuse("dropout_mask", "found the ratio " + std::to_string(ratio) +
-                               ", expected a number in [0, 1]");
-  auto state = std::make_unique<DropoutState>();
-  state->ratio = ratio;
-  state->kept = ratio < 1.0f ? 1.0f / (1.0f - ratio) : 0.0f;
-  state->id = id;
-  Dims strides = rowMajorStrides(global);
-  std::size_t axis = local.size();
-  // Axes that the block takes whole are contiguous with the axis before.
-  while (axis > 0 && local[axis - 1] == global[axis - 1])
-    state->width *= local[--axis];
-  if (axis > 0) {
-    --axis;
-    state->width *= local[axis];
-    state->start = start[axis] * strides[axis];
-  }
-  for (std::size_t i = 0; i < axis; ++i) {
-    state->outer.push_back(local[i]);
-    state->outerStrides.push_back(strides[i]);
-    state->start += start[i] * strides[i];
-    state->rows *= local[i];
-  }
-  return state;
-}
 
 void DropoutState::draw(std::uint64_t seed, std::uint64_t step,
                         std::int64_t first, std::int64_t count,
@@ -93,7 +57,8 @@ void DropoutState::draw(std::uint64_t seed, std::uint64_t step,
 
 DropoutMask::DropoutMask(Device &, Dims local, Dims global, Dims start,
                          float ratio, std::uint32_t id)
-    : Kernel(prepare(local, global, start, ratio, id)) {}
+    : Kernel(std::make_unique<DropoutState>(
+          planDropout(local, global, start, ratio, id))) {}
 
 void DropoutMask::operator()(Stream &stream, std::uint64_t seed,
                              std::uint64_t step, float *y) const {
