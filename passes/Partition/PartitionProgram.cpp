@@ -32,9 +32,10 @@ namespace {
 using LayoutMap = llvm::DenseMap<Value, LayoutAttr>;
 
 LayoutAttr withoutPartial(LayoutAttr layout) {
-  return LayoutAttr::get(
-      layout.getContext(), layout.getDims(), layout.getBlocks(),
-      StringAttr::get(layout.getContext(), ""), {}, layout.getVarying());
+  return LayoutAttr::get(layout.getContext(), layout.getDims(),
+                         layout.getBlocks(), layout.getRanges(),
+                         StringAttr::get(layout.getContext(), ""), {},
+                         layout.getVarying());
 }
 
 /// Whether `op` may work on partial values and leave a partial result: it is
@@ -110,8 +111,8 @@ private:
       layouts[result] =
           staysPartial
               ? LayoutAttr::get(context, layout.getDims(), layout.getBlocks(),
-                                have[0].getPartialKind(), have[0].getPartial(),
-                                layout.getVarying())
+                                layout.getRanges(), have[0].getPartialKind(),
+                                have[0].getPartial(), layout.getVarying())
               : layout;
     return success();
   }
@@ -235,7 +236,8 @@ private:
       MLIRContext *context = op->getContext();
       auto layout = LayoutAttr::get(
           context, ArrayAttr::get(context, split.getAxesOf(dim.name)), block,
-          StringAttr::get(context, ""), {}, {});
+          DenseI64ArrayAttr::get(context, {}), StringAttr::get(context, ""), {},
+          {});
       bounds.push_back(boundsOf(grid, layout, 0, dim.size, rank));
     }
     cast<nn::PartitionableOp>(copy).localizeAttributes(bounds);

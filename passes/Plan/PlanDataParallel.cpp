@@ -65,8 +65,9 @@ private:
     SmallVector<int64_t> blocks(layout.getBlocks());
     dims[dim] = ArrayAttr::get(context, {axis});
     blocks[dim] = block;
-    return LayoutAttr::get(context, dims, blocks, layout.getPartialKind(),
-                           layout.getPartial(), layout.getVarying());
+    return LayoutAttr::get(context, dims, blocks, layout.getRanges(),
+                           layout.getPartialKind(), layout.getPartial(),
+                           layout.getVarying());
   }
 
   SmallVector<LayoutAttr> operandLayouts(Operation *op) {
@@ -82,15 +83,15 @@ private:
     for (auto [result, layout] : llvm::zip(op->getResults(), derived.results)) {
       // Partial values are combined where they are first needed whole.
       layouts[result] = LayoutAttr::get(
-          context, layout.getDims(), layout.getBlocks(),
+          context, layout.getDims(), layout.getBlocks(), layout.getRanges(),
           StringAttr::get(context, ""), {}, layout.getVarying());
     }
   }
 
   void setSplit(Operation *op, StringRef dim) {
     op->setAttr(kSplitAttr,
-                SplitAttr::get(context, StringAttr::get(context, dim),
-                               ArrayAttr::get(context, {axis})));
+                SplitAttr::getBalanced(context, StringAttr::get(context, dim),
+                                       ArrayAttr::get(context, {axis})));
   }
 
   LogicalResult visit(Operation *op) {

@@ -215,7 +215,7 @@ private:
         reduce.getLoc(), builder.getStringAttr("all_reduce"),
         reduce.getReductionAttr(), buffer,
         spmd::StreamAttr::get(builder.getContext(), Stream::comm),
-        reduce.getAxesAttr(), builder.getStringAttr(label));
+        reduce.getAxesAttr(), builder.getStringAttr(label), DictionaryAttr());
     record(done, Stream::comm);
     return done;
   }

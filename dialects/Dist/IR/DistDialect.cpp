@@ -64,6 +64,33 @@ FailureOr<ArrayAttr> parseAxesAttr(AsmParser &parser) {
   return ArrayAttr::get(parser.getContext(), attributes);
 }
 
+/// axes (`by` block | `at` `[` begin `:` end, ... `]`)?
+ParseResult parseCut(AsmParser &parser, SmallVectorImpl<ArrayAttr> &axes,
+                     SmallVectorImpl<int64_t> &blocks,
+                     SmallVectorImpl<DenseI64ArrayAttr> &ranges) {
+  FailureOr<ArrayAttr> list = parseAxesAttr(parser);
+  if (failed(list))
+    return failure();
+  axes.push_back(*list);
+  blocks.push_back(1);
+  SmallVector<int64_t> table;
+  auto parseRange = [&]() -> ParseResult {
+    return failure(parser.parseInteger(table.emplace_back()) ||
+                   parser.parseColon() ||
+                   parser.parseInteger(table.emplace_back()));
+  };
+  if (succeeded(parser.parseOptionalKeyword("by"))) {
+    if (parser.parseInteger(blocks.back()))
+      return failure();
+  } else if (succeeded(parser.parseOptionalKeyword("at"))) {
+    if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                       parseRange))
+      return failure();
+  }
+  ranges.push_back(DenseI64ArrayAttr::get(parser.getContext(), table));
+  return success();
+}
+
 void printName(AsmPrinter &printer, StringAttr name) {
   printer.printKeywordOrString(name.getValue());
 }
@@ -73,6 +100,19 @@ template <typename Range> void printAxes(AsmPrinter &printer, Range axes) {
   llvm::interleaveComma(axes, printer, [&](Attribute axis) {
     printName(printer, cast<StringAttr>(axis));
   });
+  printer << ']';
+}
+
+void printCut(AsmPrinter &printer, ArrayAttr axes, int64_t block,
+              ArrayRef<int64_t> ranges) {
+  printAxes(printer, axes.getValue());
+  if (block != 1)
+    printer << " by " << block;
+  if (ranges.empty())
+    return;
+  printer << " at [";
+  for (size_t i = 0; i + 1 < ranges.size(); i += 2)
+    printer << (i ? ", " : "") << ranges[i] << ':' << ranges[i + 1];
   printer << ']';
 }
 
@@ -172,35 +212,35 @@ int64_t GridAttr::getCoordinate(int64_t rank, int axis) const {
 Attribute SplitAttr::parse(AsmParser &parser, Type) {
   SmallVector<StringAttr> dims;
   SmallVector<ArrayAttr> axes;
+  SmallVector<int64_t> blocks;
+  SmallVector<DenseI64ArrayAttr> ranges;
   auto parseDim = [&]() -> ParseResult {
-    if (parseName(parser, dims) || parser.parseEqual())
-      return failure();
-    FailureOr<ArrayAttr> list = parseAxesAttr(parser);
-    if (failed(list))
-      return failure();
-    axes.push_back(*list);
-    return success();
+    return failure(parseName(parser, dims) || parser.parseEqual() ||
+                   parseCut(parser, axes, blocks, ranges));
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater,
                                      parseDim))
     return {};
-  return parser.getChecked<SplitAttr>(parser.getContext(), dims, axes);
+  return parser.getChecked<SplitAttr>(parser.getContext(), dims, axes, blocks,
+                                      ranges);
 }
 
 void SplitAttr::print(AsmPrinter &printer) const {
   printer << '<';
-  llvm::interleaveComma(llvm::zip(getDims(), getAxes()), printer,
-                        [&](auto dim) {
-                          printName(printer, std::get<0>(dim));
-                          printer << " = ";
-                          printAxes(printer, std::get<1>(dim).getValue());
-                        });
+  llvm::interleaveComma(
+      llvm::seq<size_t>(0, getDims().size()), printer, [&](size_t i) {
+        printName(printer, getDims()[i]);
+        printer << " = ";
+        printCut(printer, getAxes()[i], getBlocks()[i], getRanges()[i]);
+      });
   printer << '>';
 }
 
 LogicalResult SplitAttr::verify(Verifier emitError, ArrayRef<StringAttr> dims,
-                                ArrayRef<ArrayAttr> axes) {
-  if (dims.size() != axes.size())
+                                ArrayRef<ArrayAttr> axes,
+                                ArrayRef<int64_t> blocks,
+                                ArrayRef<DenseI64ArrayAttr> ranges) {
+  if (dims.size() != axes.size() || dims.size() != ranges.size())
     return emitError() << "split needs a list of axes per dimension";
   // C1
   SmallVector<Attribute> names(dims.begin(), dims.end());
@@ -217,14 +257,37 @@ LogicalResult SplitAttr::verify(Verifier emitError, ArrayRef<StringAttr> dims,
     if (list.empty())
       return emitError() << "split dimension '" << dim.getValue()
                          << "' has no axes; leave it out";
+  // C4
+  if (blocks.size() != dims.size() ||
+      llvm::any_of(blocks, [](int64_t block) { return block < 1; }))
+    return emitError() << "split needs a positive block size per dimension";
+  // C5
+  for (DenseI64ArrayAttr table : ranges)
+    if (table.size() % 2 != 0)
+      return emitError() << "split has a table of " << table.size()
+                         << " numbers; expected a begin and an end per part";
   return success();
 }
 
-ArrayRef<Attribute> SplitAttr::getAxesOf(StringRef name) const {
-  for (auto [dim, axes] : llvm::zip(getDims(), getAxes()))
+SplitAttr SplitAttr::getBalanced(MLIRContext *context,
+                                 ArrayRef<StringAttr> dims,
+                                 ArrayRef<ArrayAttr> axes) {
+  SmallVector<int64_t> blocks(dims.size(), 1);
+  SmallVector<DenseI64ArrayAttr> ranges(dims.size(),
+                                        DenseI64ArrayAttr::get(context, {}));
+  return get(context, dims, axes, blocks, ranges);
+}
+
+int SplitAttr::find(StringRef name) const {
+  for (auto [i, dim] : llvm::enumerate(getDims()))
     if (dim.getValue() == name)
-      return axes.getValue();
-  return {};
+      return static_cast<int>(i);
+  return -1;
+}
+
+ArrayRef<Attribute> SplitAttr::getAxesOf(StringRef name) const {
+  int index = find(name);
+  return index < 0 ? ArrayRef<Attribute>() : getAxes()[index].getValue();
 }
 
 //===----------------------------------------------------------------------===//
@@ -234,18 +297,10 @@ ArrayRef<Attribute> SplitAttr::getAxesOf(StringRef name) const {
 Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   SmallVector<ArrayAttr> dims;
   SmallVector<int64_t> blocks;
+  SmallVector<DenseI64ArrayAttr> ranges;
   SmallVector<StringAttr> partial, varying;
   StringAttr kind = StringAttr::get(parser.getContext(), "");
-  auto parseDim = [&]() -> ParseResult {
-    FailureOr<ArrayAttr> axes = parseAxesAttr(parser);
-    if (failed(axes))
-      return failure();
-    dims.push_back(*axes);
-    blocks.push_back(1);
-    if (succeeded(parser.parseOptionalKeyword("by")))
-      return parser.parseInteger(blocks.back());
-    return success();
-  };
+  auto parseDim = [&] { return parseCut(parser, dims, blocks, ranges); };
   if (parser.parseLess() ||
       parser.parseCommaSeparatedList(AsmParser::Delimiter::Square, parseDim))
     return {};
@@ -263,18 +318,16 @@ Attribute LayoutAttr::parse(AsmParser &parser, Type) {
   }
   if (parser.parseGreater())
     return {};
-  return parser.getChecked<LayoutAttr>(parser.getContext(), dims, blocks, kind,
-                                       partial, varying);
+  return parser.getChecked<LayoutAttr>(parser.getContext(), dims, blocks,
+                                       ranges, kind, partial, varying);
 }
 
 void LayoutAttr::print(AsmPrinter &printer) const {
   printer << "<[";
-  llvm::interleaveComma(llvm::zip(getDims(), getBlocks()), printer,
-                        [&](auto dim) {
-                          printAxes(printer, std::get<0>(dim).getValue());
-                          if (std::get<1>(dim) != 1)
-                            printer << " by " << std::get<1>(dim);
-                        });
+  llvm::interleaveComma(
+      llvm::seq<size_t>(0, getDims().size()), printer, [&](size_t i) {
+        printCut(printer, getDims()[i], getBlocks()[i], getRanges()[i]);
+      });
   printer << ']';
   if (isPartial()) {
     printer << ", partial ";
@@ -291,6 +344,7 @@ void LayoutAttr::print(AsmPrinter &printer) const {
 
 LogicalResult LayoutAttr::verify(Verifier emitError, ArrayRef<ArrayAttr> dims,
                                  ArrayRef<int64_t> blocks,
+                                 ArrayRef<DenseI64ArrayAttr> ranges,
                                  StringAttr partialKind,
                                  ArrayRef<StringAttr> partial,
                                  ArrayRef<StringAttr> varying) {
@@ -315,13 +369,24 @@ LogicalResult LayoutAttr::verify(Verifier emitError, ArrayRef<ArrayAttr> dims,
   if (blocks.size() != dims.size() ||
       llvm::any_of(blocks, [](int64_t block) { return block < 1; }))
     return emitError() << "layout needs a positive block size per dimension";
+  // C4
+  if (ranges.size() != dims.size())
+    return emitError() << "layout needs a table per dimension";
+  for (auto [table, axes] : llvm::zip(ranges, dims))
+    if (table.size() % 2 != 0 || (!table.empty() && axes.empty()))
+      return emitError() << "layout has a table of " << table.size()
+                         << " numbers over " << axes.size()
+                         << " axes; expected a begin and an end per part";
   return success();
 }
 
 LayoutAttr LayoutAttr::getReplicated(MLIRContext *context, unsigned rank) {
   SmallVector<ArrayAttr> dims(rank, ArrayAttr::get(context, {}));
   SmallVector<int64_t> blocks(rank, 1);
-  return get(context, dims, blocks, StringAttr::get(context, ""), {}, {});
+  SmallVector<DenseI64ArrayAttr> ranges(rank,
+                                        DenseI64ArrayAttr::get(context, {}));
+  return get(context, dims, blocks, ranges, StringAttr::get(context, ""), {},
+             {});
 }
 
 bool LayoutAttr::isReplicated() const {

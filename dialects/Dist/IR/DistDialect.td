@@ -69,16 +69,28 @@ def Dist_SplitAttr : Dist_Attr<"Split", "split"> {
   let summary = "grid axes for the iteration dimensions of a layer";
   let description = [{
     Dimensions not named stay whole. Axes on one dimension split it in order,
-    the first coarsest.
+    the first coarsest. Parts are dealt out as in #dist.layout: balanced, in
+    blocks, or by a table.
 
         dist.split = #dist.split<n = [data], co = [model]>
+        dist.split = #dist.split<m = [data] by 16>
+        dist.split = #dist.split<n = [data] at [0:3, 3:6, 6:9, 9:10]>
 
     Constraints: (C1) dimension names are distinct; (C2) no axis is used
-    twice; (C3) no list of axes is empty.
+    twice; (C3) no list of axes is empty; (C4) one positive block size per
+    dimension; (C5) a table holds pairs.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::StringAttr">:$dims,
-                        ArrayRefParameter<"::mlir::ArrayAttr">:$axes);
+                        ArrayRefParameter<"::mlir::ArrayAttr">:$axes,
+                        ArrayRefParameter<"int64_t">:$blocks,
+                        ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$ranges);
   let extraClassDeclaration = [{
+    /// A split into balanced parts.
+    static SplitAttr getBalanced(::mlir::MLIRContext *context,
+                                 ::llvm::ArrayRef<::mlir::StringAttr> dims,
+                                 ::llvm::ArrayRef<::mlir::ArrayAttr> axes);
+    /// Index of `dim` in the lists, or -1.
+    int find(::llvm::StringRef dim) const;
     /// The axes that split `dim`; empty when it stays whole.
     ::llvm::ArrayRef<::mlir::Attribute> getAxesOf(::llvm::StringRef dim) const;
   }];
@@ -99,12 +111,20 @@ def Dist_LayoutAttr : Dist_Attr<"Layout", "layout"> {
 
         #dist.layout<[[data] by 16, []]>        samples of 16 rows each
 
+    Other parts are given by a table of ranges, one per part. Ranges that
+    overlap say that ranks hold their neighbours' rows too (a halo).
+
+        #dist.layout<[[data] at [0:3, 3:6, 6:9, 9:10], []]>
+        #dist.layout<[[], [], [rows] at [0:5, 3:8], []]>
+
     Constraints: (C1) no axis is used twice; (C2) the partial kind is sum,
     max, min or prod and given exactly when there are partial axes; (C3) one
-    positive block size per dimension.
+    positive block size per dimension; (C4) a table holds pairs and belongs to
+    a dimension with axes.
   }];
   let parameters = (ins ArrayRefParameter<"::mlir::ArrayAttr">:$dims,
                         ArrayRefParameter<"int64_t">:$blocks,
+                        ArrayRefParameter<"::mlir::DenseI64ArrayAttr">:$ranges,
                         "::mlir::StringAttr":$partialKind,
                         ArrayRefParameter<"::mlir::StringAttr">:$partial,
                         ArrayRefParameter<"::mlir::StringAttr">:$varying);

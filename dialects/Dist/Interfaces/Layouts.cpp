@@ -47,8 +47,10 @@ LayoutAttr indexedLayout(MLIRContext *context, const nn::TensorMap &map,
     dims.push_back(ArrayAttr::get(context, axes));
     dimBlocks.push_back(axes.empty() ? 1 : blocks[dim.dim] * dim.block);
   }
-  return LayoutAttr::get(context, dims, dimBlocks, StringAttr::get(context, ""),
-                         {}, {});
+  SmallVector<DenseI64ArrayAttr> ranges(dims.size(),
+                                        DenseI64ArrayAttr::get(context, {}));
+  return LayoutAttr::get(context, dims, dimBlocks, ranges,
+                         StringAttr::get(context, ""), {}, {});
 }
 
 } // namespace
@@ -113,9 +115,9 @@ OpLayouts partita::dist::deriveLayouts(Operation *op,
           !llvm::is_contained(partial, axis) &&
           !llvm::is_contained(varying, axis))
         varying.push_back(axis);
-    layouts.results.push_back(
-        LayoutAttr::get(context, indexed.getDims(), indexed.getBlocks(),
-                        StringAttr::get(context, kind), partial, varying));
+    layouts.results.push_back(LayoutAttr::get(
+        context, indexed.getDims(), indexed.getBlocks(), indexed.getRanges(),
+        StringAttr::get(context, kind), partial, varying));
   }
   return layouts;
 }

@@ -112,6 +112,99 @@ def SPMD_AllReduceOp : SPMD_Op<"all_reduce", [Pure,
   let hasVerifier = 1;
 }
 
+// Moves change where the elements of a value live. `from` and `to` say it for
+// the whole tensor `global`; types are this rank's parts.
+def SPMD_Layout
+    : Attr<CPred<"::llvm::isa<::partita::dist::LayoutAttr>($_self)">,
+           "a #dist.layout"> {
+  let storageType = "::partita::dist::LayoutAttr";
+  let returnType = "::partita::dist::LayoutAttr";
+  let convertFromStorage = "$_self";
+}
+class SPMD_MoveOp<string mnemonic> : SPMD_Op<mnemonic, [Pure]> {
+  let arguments = (ins AnyRankedTensor:$x, SPMD_Layout:$from,
+                       SPMD_Layout:$to, TypeAttr:$global,
+                       DefaultValuedAttr<StrArrayAttr, "{}">:$axes);
+  let results = (outs AnyRankedTensor:$y);
+  let assemblyFormat = [{
+    $x (`over` $axes^)? `from` $from `to` $to `of` $global attr-dict
+    `:` type($x) `->` type($y)
+  }];
+  let hasVerifier = 1;
+}
+
+def SPMD_SliceOp : SPMD_MoveOp<"slice"> {
+  let summary = "keep a part of what the rank has; no communication";
+  let description = [{
+        from [[]]            rank 0: [1 2 3]   rank 1: [1 2 3]
+        to   [[row]]         rank 0: [1 2]     rank 1: [3]
+
+    Constraints: (C1) both layouts have the rank of `global`, and the types are
+    parts of it; (C2) no axes, for nothing is sent; (C3) on every rank the new
+    part lies in the old one.
+  }];
+}
+
+def SPMD_AllGatherOp : SPMD_MoveOp<"all_gather"> {
+  let summary = "undo the cut of one dimension over some axes";
+  let description = [{
+        from [[row]]         rank 0: [1 2]     rank 1: [3]
+        to   [[]]            rank 0: [1 2 3]   rank 1: [1 2 3]
+
+    Constraints: (C1) as spmd.slice; (C2) at least one axis, each of the
+    module's grid, none twice; (C3) one dimension changes, and the axes are the
+    last ones of its cut.
+  }];
+}
+
+def SPMD_ReduceScatterOp : SPMD_MoveOp<"reduce_scatter"> {
+  let summary = "combine a partial value, each rank keeping a part";
+  let description = [{
+        from [[]] partial    rank 0: [1 2 3]   rank 1: [4 5 6]
+        to   [[row]]         rank 0: [5 7]     rank 1: [9]
+
+    `from` is partial over the axes, by the kind it names.
+
+    Constraints: (C1), (C2) as spmd.all_gather; (C3) `from` is partial over
+    the axes, which `to` has as the last ones of one dimension's cut.
+  }];
+}
+
+def SPMD_AllToAllOp : SPMD_MoveOp<"all_to_all"> {
+  let summary = "move axes from the cut of one dimension to another's";
+  let description = [{
+        from [[row], []]     rank 0: [1 2]     rank 1: [3 4]
+        to   [[], [row]]     rank 0: [1; 3]    rank 1: [2; 4]
+
+    Constraints: (C1), (C2) as spmd.all_gather; (C3) one dimension's cut loses
+    the axes, another's gains them.
+  }];
+}
+
+def SPMD_HaloExchangeOp : SPMD_MoveOp<"halo_exchange"> {
+  let summary = "get the neighbours' rows that a window reaches";
+  let description = [{
+        from [[row]]                rank 0: [1 2]     rank 1: [3 4]
+        to   [[row] at [0:3, 1:4]]  rank 0: [1 2 3]   rank 1: [2 3 4]
+
+    Widths come from the ranges: they may differ between sides and ranks, and
+    reach further than the neighbour.
+
+    Constraints: (C1), (C2) as spmd.all_gather; (C3) every dimension keeps its
+    axes.
+  }];
+}
+
+def SPMD_ExchangeOp : SPMD_MoveOp<"exchange"> {
+  let summary = "any other change: each rank gets the elements it lacks";
+  let description = [{
+    Each rank receives each element that it lacks from one rank that has it,
+    all at once.
+
+    Constraints: (C1), (C2) as spmd.all_gather; (C3) no partial axes change.
+  }];
+}
+
 //===----------------------------------------------------------------------===//
 // The scheduled form
 //===----------------------------------------------------------------------===//
@@ -178,12 +271,23 @@ def SPMD_CommunicateOp : SPMD_Op<"communicate", []> {
         spmd.communicate "all_reduce" sum %b on comm over ["data"]
             label "bucket 0: fc3.weight" : memref<850xf32>
 
-    Constraints: (C1) the kind is all_reduce; (C2) at least one axis, each one
-    of the module's grid, none twice.
+    The buffer of a move is its staging buffer, which launches of "spmd.pack"
+    fill and "spmd.unpack" empty. These three carry the same `move`: what is
+    moved between which layouts.
+
+        spmd.communicate "halo_exchange" sum %s on comm over ["row"]
+            label "conv1 reads x" {move = {from = #dist.layout<...>,
+            to = #dist.layout<...>, global = tensor<8x16x32x32xf32>}}
+            : memref<1024xf32>
+
+    Constraints: (C1) the kind is all_reduce, reduce_scatter, all_gather,
+    all_to_all, halo_exchange or exchange; (C2) at least one axis, each one of
+    the module's grid, none twice; (C3) all kinds but all_reduce have a `move`
+    with `from`, `to` and `global`.
   }];
   let arguments = (ins StrAttr:$kind, SPMD_ReductionAttr:$reduction,
     AnyMemRef:$buffer, SPMD_StreamAttr:$stream, StrArrayAttr:$axes,
-    StrAttr:$label);
+    StrAttr:$label, OptionalAttr<DictionaryAttr>:$move);
   let assemblyFormat = [{
     $kind $reduction $buffer `on` $stream `over` $axes `label` $label
     attr-dict `:` type($buffer)

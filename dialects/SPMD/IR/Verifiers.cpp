@@ -11,6 +11,7 @@
 
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -73,6 +74,140 @@ LogicalResult AllReduceOp::verify() {
   return verifyAxes(*this, getAxes()); // C1, C2
 }
 
+namespace {
+
+/// C1 of the moves: layouts and types fit the whole tensor.
+LogicalResult verifyMoveTypes(Operation *op, Type x, Type y, Type global,
+                              dist::LayoutAttr from, dist::LayoutAttr to) {
+  auto whole = dyn_cast<RankedTensorType>(global);
+  if (!whole)
+    return op->emitOpError()
+           << "`of` names " << global << ", expected a ranked tensor";
+  for (auto [layout, type] : {std::pair(from, cast<RankedTensorType>(x)),
+                              std::pair(to, cast<RankedTensorType>(y))}) {
+    if (static_cast<int64_t>(layout.getDims().size()) != whole.getRank() ||
+        type.getRank() != whole.getRank() ||
+        type.getElementType() != whole.getElementType())
+      return op->emitOpError() << "layout " << layout << " and part " << type
+                               << " do not belong to " << whole;
+    for (int64_t i = 0; i < whole.getRank(); ++i)
+      if (type.getDimSize(i) > whole.getDimSize(i))
+        return op->emitOpError()
+               << "part " << type << " is larger than " << whole;
+  }
+  return success();
+}
+
+/// The dimensions whose cut differs between the layouts.
+SmallVector<unsigned> changedDims(dist::LayoutAttr from, dist::LayoutAttr to) {
+  SmallVector<unsigned> dims;
+  for (unsigned i = 0, e = from.getDims().size(); i < e; ++i)
+    if (from.getDims()[i] != to.getDims()[i] ||
+        from.getBlocks()[i] != to.getBlocks()[i] ||
+        from.getRanges()[i] != to.getRanges()[i])
+      dims.push_back(i);
+  return dims;
+}
+
+bool endsWith(ArrayRef<Attribute> list, ArrayRef<Attribute> end) {
+  return list.size() >= end.size() && list.take_back(end.size()) == end;
+}
+
+template <typename OpT> LogicalResult verifyMove(OpT op) {
+  if (failed(verifyMoveTypes(op, op.getX().getType(), op.getY().getType(),
+                             op.getGlobal(), op.getFrom(), op.getTo())))
+    return failure(); // C1
+  if (isa<SliceOp>(op.getOperation()))
+    return success();
+  return verifyAxes(op, op.getAxes()); // C2
+}
+
+/// The last axes of the one dimension that `layout` cuts more than `other`.
+LogicalResult verifyOneCut(Operation *op, dist::LayoutAttr layout,
+                           dist::LayoutAttr other, ArrayAttr axes) {
+  SmallVector<unsigned> changed = changedDims(layout, other);
+  if (changed.size() == 1 &&
+      endsWith(layout.getAxesOf(changed[0]), axes.getValue()))
+    return success();
+  return op->emitOpError() << "axes " << axes
+                           << " are not the last ones of the one dimension "
+                              "whose cut differs between "
+                           << layout << " and " << other;
+}
+
+} // namespace
+
+LogicalResult SliceOp::verify() {
+  if (failed(verifyMove(*this)))
+    return failure();
+  // C2
+  if (!getAxes().empty())
+    return emitOpError("sends nothing and has no axes");
+  // C3
+  for (auto [x, y] :
+       llvm::zip(cast<RankedTensorType>(getX().getType()).getShape(),
+                 cast<RankedTensorType>(getY().getType()).getShape()))
+    if (y > x)
+      return emitOpError() << "the new part " << getY().getType()
+                           << " does not lie in the old one "
+                           << getX().getType();
+  return success();
+}
+
+LogicalResult AllGatherOp::verify() {
+  if (failed(verifyMove(*this)))
+    return failure();
+  return verifyOneCut(*this, getFrom(), getTo(), getAxes()); // C3
+}
+
+LogicalResult ReduceScatterOp::verify() {
+  if (failed(verifyMove(*this)))
+    return failure();
+  // C3
+  for (auto axis : getAxes().getAsRange<StringAttr>())
+    if (!llvm::is_contained(getFrom().getPartial(), axis))
+      return emitOpError() << "the value is not partial over axis '"
+                           << axis.getValue() << "'";
+  return verifyOneCut(*this, getTo(), getFrom(), getAxes());
+}
+
+LogicalResult AllToAllOp::verify() {
+  if (failed(verifyMove(*this)))
+    return failure();
+  // C3
+  SmallVector<unsigned> changed = changedDims(getFrom(), getTo());
+  if (changed.size() == 2)
+    for (auto [loses, gains] :
+         {std::pair(changed[0], changed[1]), std::pair(changed[1], changed[0])})
+      if (endsWith(getFrom().getAxesOf(loses), getAxes().getValue()) &&
+          endsWith(getTo().getAxesOf(gains), getAxes().getValue()))
+        return success();
+  return emitOpError() << "axes " << getAxes()
+                       << " do not move from one dimension of " << getFrom()
+                       << " to another of " << getTo();
+}
+
+LogicalResult HaloExchangeOp::verify() {
+  if (failed(verifyMove(*this)))
+    return failure();
+  // C3
+  for (auto [from, to] : llvm::zip(getFrom().getDims(), getTo().getDims()))
+    if (from != to)
+      return emitOpError() << "dimensions keep their axes, found " << getFrom()
+                           << " and " << getTo();
+  return success();
+}
+
+LogicalResult ExchangeOp::verify() {
+  if (failed(verifyMove(*this)))
+    return failure();
+  // C3
+  if (getFrom().getPartial() != getTo().getPartial())
+    return emitOpError() << "cannot combine values; found " << getFrom()
+                         << " and " << getTo();
+  return success();
+}
+
 LogicalResult BufferOp::verify() {
   int64_t offset = getOffset();
   // C1
@@ -108,9 +243,21 @@ LogicalResult LaunchOp::verify() {
 
 LogicalResult CommunicateOp::verify() {
   // C1
-  if (getKind() != "all_reduce")
-    return emitOpError() << "kind must be all_reduce, found '" << getKind()
-                         << "'";
+  static constexpr StringRef kinds[] = {"all_reduce",    "reduce_scatter",
+                                        "all_gather",    "all_to_all",
+                                        "halo_exchange", "exchange"};
+  if (!llvm::is_contained(kinds, getKind()))
+    return emitOpError() << "kind must be "
+                         << llvm::join(ArrayRef<StringRef>(kinds), ", ")
+                         << "; found '" << getKind() << "'";
+  // C3
+  DictionaryAttr move = getMoveAttr();
+  if (getKind() != "all_reduce" &&
+      (!move || !isa_and_nonnull<dist::LayoutAttr>(move.get("from")) ||
+       !isa_and_nonnull<dist::LayoutAttr>(move.get("to")) ||
+       !isa_and_nonnull<TypeAttr>(move.get("global"))))
+    return emitOpError() << "kind '" << getKind()
+                         << "' needs a move with from, to and global";
   return verifyAxes(*this, getAxes()); // C2
 }
 

@@ -127,8 +127,8 @@ func.func @launch_c2_no_output() {
 
 func.func @communicate_c1_kind() {
   %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
-  // expected-error @+1 {{'spmd.communicate' op kind must be all_reduce, found 'all_gather'}}
-  spmd.communicate "all_gather" sum %0 on comm over ["data"] label "t" : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op kind must be all_reduce, reduce_scatter, all_gather, all_to_all, halo_exchange, exchange; found 'gossip'}}
+  spmd.communicate "gossip" sum %0 on comm over ["data"] label "t" : memref<4xf32>
   return
 }
 
