@@ -10,11 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Dist/Interfaces/Layouts.h"
+#include "dialects/Dist/IR/Redistribution.h"
+#include "dialects/Dist/Interfaces/ValueLayouts.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "dialects/SPMD/IR/SPMDDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/IRMapping.h"
+#include "passes/Partition/ClassProgram.h"
 #include "passes/Partition/Passes.h"
 #include <map>
 
@@ -29,228 +29,55 @@ namespace partita {
 
 namespace {
 
-using LayoutMap = llvm::DenseMap<Value, LayoutAttr>;
-
-LayoutAttr withoutPartial(LayoutAttr layout) {
-  return LayoutAttr::get(layout.getContext(), layout.getDims(),
-                         layout.getBlocks(), layout.getRanges(),
-                         StringAttr::get(layout.getContext(), ""), {},
-                         layout.getVarying());
-}
-
-/// Whether `op` may work on partial values and leave a partial result: it is
-/// linear in all of them together.
-bool keepsPartial(Operation *op, ArrayRef<LayoutAttr> have) {
-  if (!isa<nn::AddOp, nn::ReshapeOp>(op))
-    return false;
-  return llvm::all_of(have, [&](LayoutAttr layout) {
-    return layout.getPartialKind().getValue() == "sum" &&
-           layout.getPartial() == have[0].getPartial();
-  });
-}
-
-/// The layout of every value of a function, partial ones included.
-class LayoutAnalysis {
+/// Numbers for things that are equal on ranks of one class. A rank's signature
+/// is the list of its numbers.
+class Signatures {
 public:
-  LogicalResult run(func::FuncOp function) {
-    MLIRContext *context = function.getContext();
-    for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-      auto layout = function.getArgAttrOfType<LayoutAttr>(i, kLayoutAttr);
-      int64_t rank = nn::tensorType(argument).getRank();
-      if (!layout)
-        layout = LayoutAttr::getReplicated(context, rank);
-      if (static_cast<int64_t>(layout.getDims().size()) != rank)
-        return function.emitError()
-               << "argument " << i << " of type " << argument.getType()
-               << " has layout " << layout
-               << "; expected a list of axes per dimension";
-      layouts[argument] = layout;
+  /// Adds to the signature of every rank what `describe` says of it. It is
+  /// asked once for all ranks that agree on `axes`.
+  template <typename Describe>
+  void add(const Grid &grid, ArrayRef<int> axes, Describe describe) {
+    std::map<std::vector<int64_t>, int64_t> ofCoordinates;
+    std::map<decltype(describe(int64_t(0))), int64_t> ofDescription;
+    signatures.resize(grid.numRanks());
+    for (int64_t rank = 0; rank < grid.numRanks(); ++rank) {
+      std::vector<int64_t> coordinates;
+      for (int axis : axes)
+        coordinates.push_back(grid.coordinate(rank, axis));
+      auto [it, isNew] = ofCoordinates.try_emplace(coordinates, 0);
+      if (isNew)
+        it->second =
+            ofDescription.try_emplace(describe(rank), ofDescription.size())
+                .first->second;
+      signatures[rank].push_back(it->second);
     }
-    for (Operation &op : function.front().without_terminator())
-      if (failed(visit(&op)))
-        return failure();
-    return success();
   }
 
-  const LayoutMap &get() const { return layouts; }
-
-  /// Operations that take partial operands as they are.
-  bool isLinear(Operation *op) const { return linear.contains(op); }
-
-private:
-  LogicalResult visit(Operation *op) {
-    MLIRContext *context = op->getContext();
-    SmallVector<LayoutAttr> have;
-    for (Value operand : op->getOperands())
-      have.push_back(layouts.lookup(operand));
-    auto partitionable = dyn_cast<nn::PartitionableOp>(op);
-    if (!partitionable) {
-      for (Value result : op->getResults())
-        layouts[result] = LayoutAttr::getReplicated(
-            context, nn::tensorType(result).getRank());
-      for (LayoutAttr layout : have)
-        if (!withoutPartial(layout).isReplicated())
-          return op->emitError() << "needs a value that is the same on all "
-                                    "ranks, found layout "
-                                 << layout;
-      return success();
+  /// Ranks with equal signatures, in the order of their first rank.
+  std::vector<SmallVector<int64_t>> classes(int64_t ranks) {
+    signatures.resize(ranks);
+    std::vector<SmallVector<int64_t>> result;
+    std::map<std::vector<int64_t>, size_t> classOf;
+    for (int64_t rank = 0; rank < ranks; ++rank) {
+      auto [it, isNew] = classOf.try_emplace(signatures[rank], result.size());
+      if (isNew)
+        result.emplace_back();
+      result[it->second].push_back(rank);
     }
-    bool staysPartial =
-        !have.empty() && have[0].isPartial() && keepsPartial(op, have);
-    if (staysPartial)
-      linear.insert(op);
-    nn::IterationSpace space = partitionable.getIterationSpace();
-    OpLayouts derived = deriveLayouts(
-        op, space, op->getAttrOfType<SplitAttr>(kSplitAttr), have);
-    for (auto [operand, layout, want] :
-         llvm::zip(op->getOperands(), have, derived.operands))
-      if (!fits(nn::tensorType(operand), layout, want))
-        return op->emitError() << "needs an operand with layout " << want
-                               << ", found " << layout;
-    for (auto [result, layout] : llvm::zip(op->getResults(), derived.results))
-      layouts[result] =
-          staysPartial
-              ? LayoutAttr::get(context, layout.getDims(), layout.getBlocks(),
-                                layout.getRanges(), have[0].getPartialKind(),
-                                have[0].getPartial(), layout.getVarying())
-              : layout;
-    return success();
-  }
-
-  LayoutMap layouts;
-  llvm::DenseSet<Operation *> linear;
-};
-
-/// Writes the function of one rank class.
-class ClassProgram {
-public:
-  ClassProgram(func::FuncOp function, const LayoutAnalysis &analysis,
-               GridAttr grid, int64_t rank)
-      : function(function), analysis(analysis), layouts(analysis.get()),
-        grid(grid), rank(rank) {}
-
-  func::FuncOp build(OpBuilder &builder, StringRef name,
-                     FlatSymbolRefAttr classSymbol) {
-    SmallVector<Type> inputs, results;
-    for (Value argument : function.getArguments())
-      inputs.push_back(local(argument));
-    Operation *terminator = function.front().getTerminator();
-    for (Value value : terminator->getOperands())
-      results.push_back(local(value));
-    auto copy = builder.create<func::FuncOp>(
-        function.getLoc(), name, builder.getFunctionType(inputs, results));
-    copy->setAttr(spmd::kClassAttr, classSymbol);
-    copy->setAttr(spmd::kPhaseAttr, builder.getStringAttr(function.getName()));
-    Block *body = copy.addEntryBlock();
-    for (auto [i, argument] : llvm::enumerate(function.getArguments())) {
-      body->getArgument(i).setLoc(argument.getLoc());
-      mapping.map(argument, body->getArgument(i));
-      copy.setArgAttrs(i, function.getArgAttrDict(i));
-      copy.setArgAttr(i, "spmd.global", TypeAttr::get(argument.getType()));
-    }
-    OpBuilder inner = OpBuilder::atBlockEnd(body);
-    for (Operation &op : function.front().without_terminator())
-      copyOp(inner, &op);
-    SmallVector<Value> returned;
-    for (Value value : terminator->getOperands())
-      returned.push_back(whole(inner, value));
-    inner.create<func::ReturnOp>(terminator->getLoc(), returned);
-    for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
-      copy.setResultAttrs(i, function.getResultAttrDict(i));
-      copy.setResultAttr(i, "spmd.global", TypeAttr::get(value.getType()));
-      copy.setResultAttr(i, kLayoutAttr, withoutPartial(layouts.lookup(value)));
-    }
-    return copy;
+    return result;
   }
 
 private:
-  RankedTensorType local(Value value) {
-    return localType(grid, layouts.lookup(value), nn::tensorType(value), rank);
-  }
-
-  /// The value with its partial axes combined; built once, right where it is
-  /// first needed.
-  Value whole(OpBuilder &builder, Value value) {
-    LayoutAttr layout = layouts.lookup(value);
-    if (!layout.isPartial())
-      return mapping.lookup(value);
-    Value &combined = combinedValues[value];
-    if (!combined) {
-      SmallVector<Attribute> axes(layout.getPartial().begin(),
-                                  layout.getPartial().end());
-      combined = builder.create<spmd::AllReduceOp>(
-          value.getLoc(),
-          *spmd::symbolizeReduction(layout.getPartialKind().getValue()),
-          mapping.lookup(value), builder.getArrayAttr(axes));
-    }
-    return combined;
-  }
-
-  void copyOp(OpBuilder &builder, Operation *op) {
-    SmallVector<Value> operands;
-    for (Value operand : op->getOperands())
-      operands.push_back(analysis.isLinear(op) ? mapping.lookup(operand)
-                                               : whole(builder, operand));
-    SmallVector<Type> types;
-    for (Value result : op->getResults())
-      types.push_back(local(result));
-    // Regions are scalar bodies, which do not change.
-    Operation *copy = op->cloneWithoutRegions();
-    copy->setOperands(operands);
-    for (auto [from, to] : llvm::zip(op->getRegions(), copy->getRegions()))
-      from.cloneInto(&to, mapping);
-    for (auto [result, type] : llvm::zip(copy->getResults(), types))
-      result.setType(type);
-    if (Attribute split = copy->removeAttr(kSplitAttr))
-      copy->setAttr(spmd::kSplitAttr, split);
-    builder.insert(copy);
-    localize(op, copy);
-    for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
-      mapping.map(from, to);
-  }
-
-  /// Changes the attributes that hold sizes.
-  void localize(Operation *op, Operation *copy) {
-    auto split = op->getAttrOfType<SplitAttr>(kSplitAttr);
-    if (!split)
-      return;
-    // The part of a mask differs between ranks of one class: its begin is
-    // computed by the rank.
-    if (isa<nn::DropoutMaskOp>(op)) {
-      copy->setAttr("layout", layouts.lookup(op->getResult(0)));
-      return;
-    }
-    if (auto constant = dyn_cast<nn::ConstantOp>(copy)) {
-      auto value = cast<DenseElementsAttr>(constant.getValue());
-      constant.setValueAttr(value.resizeSplat(nn::tensorType(constant.getY())));
-      return;
-    }
-    auto partitionable = cast<nn::PartitionableOp>(op);
-    nn::IterationSpace space = partitionable.getIterationSpace();
-    SmallVector<LayoutAttr> have;
-    for (Value operand : op->getOperands())
-      have.push_back(layouts.lookup(operand));
-    OpLayouts derived = deriveLayouts(op, space, split, have);
-    SmallVector<std::pair<int64_t, int64_t>> bounds;
-    for (auto [dim, block] : llvm::zip(space.dims, derived.blocks)) {
-      MLIRContext *context = op->getContext();
-      auto layout = LayoutAttr::get(
-          context, ArrayAttr::get(context, split.getAxesOf(dim.name)), block,
-          DenseI64ArrayAttr::get(context, {}), StringAttr::get(context, ""), {},
-          {});
-      bounds.push_back(boundsOf(grid, layout, 0, dim.size, rank));
-    }
-    cast<nn::PartitionableOp>(copy).localizeAttributes(bounds);
-  }
-
-  func::FuncOp function;
-  const LayoutAnalysis &analysis;
-  const LayoutMap &layouts;
-  GridAttr grid;
-  int64_t rank;
-  IRMapping mapping;
-  llvm::DenseMap<Value, Value> combinedValues;
+  std::vector<std::vector<int64_t>> signatures;
 };
+
+/// The axes that cut a tensor.
+SmallVector<int> axesOf(const Layout &layout) {
+  SmallVector<int> axes;
+  for (const DimCut &cut : layout.dims)
+    axes.append(cut.axes.begin(), cut.axes.end());
+  return axes;
+}
 
 struct PartitionProgramPass
     : partita::impl::PartitionProgramBase<PartitionProgramPass> {
@@ -264,12 +91,19 @@ struct PartitionProgramPass
     if (failed(nn::verifyFunctions(module)))
       return signalPassFailure();
     SmallVector<func::FuncOp> functions(module.getOps<func::FuncOp>());
-    std::vector<LayoutAnalysis> analyses(functions.size());
-    for (auto [function, analysis] : llvm::zip(functions, analyses))
-      if (failed(analysis.run(function)))
+    std::vector<ValueLayouts> layouts;
+    for (func::FuncOp function : functions) {
+      FailureOr<ValueLayouts> computed = ValueLayouts::compute(function, grid);
+      if (failed(computed))
         return signalPassFailure();
-
-    std::vector<SmallVector<int64_t>> classes = findClasses(grid, analyses);
+      layouts.push_back(std::move(*computed));
+    }
+    MovePaths paths(grid);
+    Signatures signatures;
+    for (auto [function, values] : llvm::zip(functions, layouts))
+      describeRanks(function, values, grid, paths, signatures);
+    std::vector<SmallVector<int64_t>> classes =
+        signatures.classes(grid.getNumRanks());
     numClasses = classes.size();
     OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
     if (!functions.empty())
@@ -278,59 +112,77 @@ struct PartitionProgramPass
       builder.create<spmd::ClassOp>(
           module.getLoc(), builder.getStringAttr("c" + Twine(i)),
           builder.getDenseI64ArrayAttr(ranks), IntegerAttr(), IntegerAttr());
-    for (auto [function, analysis] : llvm::zip(functions, analyses)) {
+    for (auto [function, values] : llvm::zip(functions, layouts)) {
       builder.setInsertionPoint(function);
       for (auto [i, ranks] : llvm::enumerate(classes)) {
         std::string suffix = "_c" + std::to_string(i);
-        ClassProgram program(function, analysis, grid, ranks.front());
+        ClassProgram program(function, values, grid, paths, ranks.front());
         func::FuncOp copy = program.build(
             builder, (function.getName() + suffix).str(),
             FlatSymbolRefAttr::get(&getContext(), "c" + std::to_string(i)));
         if (i == 0)
-          copy.walk([&](spmd::AllReduceOp) { ++numCollectives; });
+          copy.walk(
+              [&](Operation *op) { numCollectives += spmd::isCollective(op); });
       }
       function.erase();
     }
   }
 
 private:
-  /// Ranks whose parts of all values have the same sizes, in the order of
-  /// their first rank.
-  static std::vector<SmallVector<int64_t>>
-  findClasses(GridAttr grid, ArrayRef<LayoutAnalysis> analyses) {
-    // Distinct ways in which a dimension is split, in no particular order:
-    // only the equality of the resulting sizes matters.
-    std::vector<std::pair<RankedTensorType, LayoutAttr>> kinds;
+  /// Adds everything of a function in which ranks can differ.
+  static void describeRanks(func::FuncOp function, const ValueLayouts &values,
+                            GridAttr gridAttr, MovePaths &paths,
+                            Signatures &signatures) {
+    Grid grid = toGrid(gridAttr);
     llvm::DenseSet<std::pair<Type, Attribute>> seen;
-    for (const LayoutAnalysis &analysis : analyses)
-      for (auto [value, layout] : analysis.get())
-        if (seen.insert({value.getType(), layout}).second)
-          kinds.push_back({nn::tensorType(value), layout});
-    std::vector<SmallVector<int64_t>> classes;
-    std::map<std::vector<Type>, size_t, TypeListLess> classOf;
-    for (int64_t rank = 0, e = grid.getNumRanks(); rank < e; ++rank) {
-      std::vector<Type> key;
-      for (auto [type, layout] : kinds)
-        key.push_back(localType(grid, layout, type, rank));
-      auto [it, isNew] = classOf.try_emplace(key, classes.size());
-      if (isNew)
-        classes.emplace_back();
-      classes[it->second].push_back(rank);
+    auto addSizes = [&](RankedTensorType type, const Layout &layout) {
+      LayoutAttr attr = toAttr(function.getContext(), gridAttr, layout);
+      if (!layout.isCut() || !seen.insert({type, attr}).second)
+        return;
+      signatures.add(grid, axesOf(layout), [&](int64_t rank) {
+        std::vector<int64_t> sizes;
+        for (Range range : dist::boxOf(grid, layout, sizesOf(type), rank))
+          sizes.push_back(range.size());
+        return sizes;
+      });
+    };
+    for (auto [type, layout] : values.all())
+      addSizes(type, toLayout(gridAttr, layout));
+    auto addMoves = [&](Value value, LayoutAttr want) {
+      RankedTensorType type = nn::tensorType(value);
+      if (!paths.isNew(type, values.of(value), want))
+        return;
+      Layout from = toLayout(gridAttr, values.of(value));
+      for (const Move &move : paths.find(type, values.of(value), want)) {
+        addSizes(type, move.to);
+        if (move.kind != MoveKind::slice && move.kind != MoveKind::allReduce) {
+          std::vector<int64_t> staging =
+              stagingElements(grid, sizesOf(type), from, move);
+          SmallVector<int> axes = axesOf(from);
+          axes.append(axesOf(move.to));
+          signatures.add(grid, axes,
+                         [&](int64_t rank) { return staging[rank]; });
+        }
+        from = move.to;
+      }
+    };
+    for (Operation &op : function.front()) {
+      for (auto [operand, want] :
+           llvm::zip(op.getOperands(), values.of(&op).operands))
+        addMoves(operand, want);
+      auto split = op.getAttrOfType<SplitAttr>(kSplitAttr);
+      if (!split)
+        continue;
+      SmallVector<int> axes;
+      for (ArrayAttr list : split.getAxes())
+        for (auto axis : list.getAsRange<StringAttr>())
+          if (int index = gridAttr.findAxis(axis.getValue()); index >= 0)
+            axes.push_back(index);
+      signatures.add(grid, axes, [&](int64_t rank) {
+        return ClassProgram::attributesOf(&op, values, gridAttr, rank);
+      });
     }
-    return classes;
   }
-
-  struct TypeListLess {
-    bool operator()(const std::vector<Type> &a,
-                    const std::vector<Type> &b) const {
-      // Types are unique, so their addresses identify them; the map is only
-      // asked for equality and the classes are numbered by first rank.
-      return std::lexicographical_compare(
-          a.begin(), a.end(), b.begin(), b.end(), [](Type x, Type y) {
-            return x.getAsOpaquePointer() < y.getAsOpaquePointer();
-          });
-    }
-  };
 };
 
 } // namespace

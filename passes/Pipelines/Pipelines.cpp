@@ -83,9 +83,10 @@ void addTrain(OpPassManager &manager, const PipelineOptions &options) {
 //===----------------------------------------------------------------------===//
 
 void addPlan(OpPassManager &manager, const PipelineOptions &options) {
-  PlanDataParallelOptions plan;
-  plan.ranks = options.ranks;
-  manager.addPass(createPlanDataParallel(plan));
+  // Whatever nobody chose follows its operands.
+  PropagateSplitsOptions propagate;
+  propagate.ranks = options.ranks;
+  manager.addPass(createPropagateSplits(propagate));
   manager.addPass(createVerifyPlan());
 }
 

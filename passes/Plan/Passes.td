@@ -13,20 +13,25 @@
 
 include "mlir/Pass/PassBase.td"
 
-def PlanDataParallel : Pass<"partita-plan-data-parallel", "::mlir::ModuleOp"> {
-  let summary = "split the batch over all ranks";
+def PropagateSplits : Pass<"partita-propagate-splits", "::mlir::ModuleOp"> {
+  let summary = "give every operation a split that follows from its operands";
   let description = [{
-    What: gives the module a grid with one axis `data`, splits the batch
-    dimension of every operation that touches it, and lets every parameter's
-    gradient be combined by all_reduce. Operations that make values out of
-    nothing (dropout masks, broadcasts of constants) are split as their users
-    need. For one rank nothing is split.
+    What: operations that carry a `dist.split` keep it. Every other operation is
+    split along the dimensions by which its operands are cut already, the
+    largest operand first, so that little has to move. Arguments, variables and
+    what is made of them alone are made in the layout in which they are first
+    needed. Training decides, @eval and @predict follow. A convolution split
+    over its input channels adds its bias after the sum.
+
+    A module without grid gets one with the axis `data` of the given size, which
+    splits the batch of the arguments.
 
     Needs: `@step`, `@eval`, `@predict`; the arguments' `nn.batch_dim`.
 
     Holds afterwards: `dist.grid` on the module, `dist.layout` on every
-    argument with a batch dimension, `dist.split` on every operation that is
-    split, `dist.sync` on every parameter.
+    argument and on variables that are cut, `dist.split` on every operation
+    that is split, `dist.sync` on every parameter: the axes over which its
+    gradient is a partial sum.
 
     Example (ranks=2):
 
@@ -43,11 +48,11 @@ def PlanDataParallel : Pass<"partita-plan-data-parallel", "::mlir::ModuleOp"> {
       %y = nn.mul %x, %w {dist.split = #dist.split<d0 = [data]>} : tensor<4x3xf32>, tensor<3xf32>
     ```
 
-    Refuses: an operation that needs the whole batch at once, named with its
-    ONNX node and dimension; use one rank for such a model.
+    Refuses: a batch dimension that its argument does not have.
   }];
   let options = [
-    Option<"ranks", "ranks", "int64_t", "1", "number of ranks">
+    Option<"ranks", "ranks", "int64_t", "1",
+           "number of ranks of a module without grid">
   ];
   let statistics = [
     Statistic<"numSplit", "split-operations", "operations that are split">

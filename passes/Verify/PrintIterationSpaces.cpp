@@ -27,6 +27,8 @@ StringRef kindName(const IterationDim &dim) {
   switch (dim.kind) {
   case DimKind::parallel:
     return "parallel";
+  case DimKind::coupled:
+    return "coupled";
   case DimKind::whole:
     return "whole";
   case DimKind::reduction:
@@ -67,10 +69,12 @@ void print(llvm::raw_ostream &out, const IterationSpace &space,
       out << '*';
       return;
     }
-    out << space.dims[entry.dim].name;
-    if (entry.kernelDim >= 0)
-      out << " * " << entry.stride << " + " << space.dims[entry.kernelDim].name
-          << " * " << entry.dilation << " - " << entry.padBegin;
+    static constexpr StringLiteral kinds[] = {"", "", "windows over ",
+                                              "windows with "};
+    out << kinds[entry.kind] << space.dims[entry.dim].name;
+    if (entry.kind != DimMap::direct)
+      out << " * " << entry.stride << " - " << entry.pad << " : "
+          << entry.extent;
     if (entry.block != 1)
       out << " by " << entry.block;
   });
@@ -92,6 +96,10 @@ std::string describe(const IterationSpace &space) {
   out << " ->";
   for (const TensorMap &map : space.results) {
     out << ' ';
+    print(out, space, map);
+  }
+  for (const TensorMap &map : space.computed) {
+    out << " from ";
     print(out, space, map);
   }
   return text;

@@ -48,11 +48,17 @@ struct VerifyPartitionPass
       verifyWhole(function);
       verifyGradients(function);
       std::vector<std::string> calls;
-      function.walk([&](spmd::AllReduceOp op) {
+      function.walk([&](Operation *op) {
+        if (!spmd::isCollective(op))
+          return;
+        // Parts differ between classes; what is moved does not.
         std::string call;
-        llvm::raw_string_ostream(call)
-            << stringifyReduction(op.getReduction()) << ' ' << op.getAxes()
-            << ' ' << op.getX().getType();
+        llvm::raw_string_ostream out(call);
+        if (auto reduce = dyn_cast<spmd::AllReduceOp>(op))
+          out << stringifyReduction(reduce.getReduction()) << ' '
+              << reduce.getAxes() << ' ' << reduce.getX().getType();
+        else
+          out << op->getName() << ' ' << op->getAttrDictionary();
         calls.push_back(call);
       });
       auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
@@ -149,6 +155,11 @@ private:
     return axes;
   }
 
+  Attribute layoutOfVariable(StringRef name) {
+    auto variable = module.lookupSymbol<nn::VariableOp>(name);
+    return variable ? variable->getAttr(dist::kLayoutAttr) : Attribute();
+  }
+
   /// Variables and whole results are equal on all ranks: what differs from
   /// rank to rank must meet a collective on its way to one.
   void verifyWhole(func::FuncOp function) {
@@ -163,7 +174,19 @@ private:
       if (auto reduce = dyn_cast<spmd::AllReduceOp>(op))
         for (auto axis : reduce.getAxes().getAsRange<StringAttr>())
           axes.erase(axis.getValue());
-      if (isa<nn::SgdOp, nn::AdamOp, nn::AssignOp>(op) && !axes.empty())
+      if (spmd::isMove(&op))
+        axes = axesOf(op.getAttr("to"));
+      if (auto read = dyn_cast<nn::ReadOp>(op))
+        axes = axesOf(layoutOfVariable(read.getVariable()));
+      StringRef target;
+      if (nn::isUpdate(&op))
+        target = nn::updatedVariable(&op);
+      else if (auto assign = dyn_cast<nn::AssignOp>(op))
+        target = assign.getVariable();
+      if (!target.empty())
+        for (StringRef axis : axesOf(layoutOfVariable(target)))
+          axes.erase(axis);
+      if (!target.empty() && !axes.empty())
         refuse(&op, "the value differs over axis '" + *axes.begin() +
                         "', so that ranks would give the variable different "
                         "values; combine it first");

@@ -52,21 +52,10 @@ private:
                            << "' is not one of the grid " << grid;
   }
 
-  /// Whether a part of dimension `dim` reads elements of its neighbours' parts:
-  /// a tensor is indexed by it through a window.
-  static bool needsNeighbours(const nn::IterationSpace &space, int dim) {
-    auto isWindow = [&](const nn::TensorMap &map) {
-      return llvm::any_of(map, [&](const nn::DimMap &entry) {
-        return entry.dim == dim && entry.kernelDim >= 0;
-      });
-    };
-    return llvm::any_of(space.operands, isWindow) ||
-           llvm::any_of(space.results, isWindow);
-  }
-
+  /// Operations with coupled dimensions are replaced before such a split.
   static bool canSplit(const nn::IterationSpace &space, int dim) {
-    return space.dims[dim].kind != nn::DimKind::whole &&
-           !needsNeighbours(space, dim);
+    return space.dims[dim].kind == nn::DimKind::parallel ||
+           space.dims[dim].kind == nn::DimKind::reduction;
   }
 
   LogicalResult verifySplit(Operation *op, dist::SplitAttr split) {

@@ -27,6 +27,7 @@
 #define PARTITA_DIALECTS_DIST_INTERFACES_LAYOUTS_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/Layout.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 namespace partita::dist {
@@ -35,28 +36,61 @@ namespace partita::dist {
 struct OpLayouts {
   llvm::SmallVector<LayoutAttr, 4> operands;
   llvm::SmallVector<LayoutAttr, 2> results;
-  /// Elements dealt out together, per iteration dimension.
-  llvm::SmallVector<int64_t, 6> blocks;
+  /// What a rank computes of each result; it may overlap with what others
+  /// compute, and only the part that `results` says is kept.
+  llvm::SmallVector<LayoutAttr, 2> computed;
 };
 
 /// The layouts that follow from `split` for `op`, whose operands have the
-/// layouts `have` (they tell how large the dealt-out blocks are). `split` may
-/// be null: nothing is split.
+/// layouts `have` (results vary where operands do). `split` may be null:
+/// nothing is split.
 OpLayouts deriveLayouts(mlir::Operation *op, const nn::IterationSpace &space,
-                        SplitAttr split, llvm::ArrayRef<LayoutAttr> have);
+                        GridAttr grid, SplitAttr split,
+                        llvm::ArrayRef<LayoutAttr> have);
 
-/// Whether a tensor of `type` that lies as `have` can be used where `want` is
-/// wanted without communication: equal, or replicated with size 1 in every
-/// dimension that `want` splits.
-bool fits(mlir::RankedTensorType type, LayoutAttr have, LayoutAttr want);
+/// The cut of iteration dimension `dim` that `split` says.
+DimCut cutOf(GridAttr grid, SplitAttr split, llvm::StringRef dim);
 
-/// The part of dimension `dim` of a tensor that `rank` holds.
-std::pair<int64_t, int64_t> boundsOf(GridAttr grid, LayoutAttr layout,
-                                     unsigned dim, int64_t size, int64_t rank);
+/// The part of each iteration dimension that `rank` computes.
+llvm::SmallVector<Range, 6> boundsOf(GridAttr grid,
+                                     const nn::IterationSpace &space,
+                                     SplitAttr split, int64_t rank);
+
+/// The split whose cut of iteration dimension i is cuts[i]; null when all are
+/// whole.
+SplitAttr makeSplit(mlir::MLIRContext *context, GridAttr grid,
+                    const nn::IterationSpace &space,
+                    llvm::ArrayRef<DimCut> cuts);
+
+/// The box of a tensor of `type` that `rank` holds.
+Box boxOf(GridAttr grid, LayoutAttr layout, mlir::RankedTensorType type,
+          int64_t rank);
 
 /// The type of `rank`'s part of a tensor.
 mlir::RankedTensorType localType(GridAttr grid, LayoutAttr layout,
                                  mlir::RankedTensorType type, int64_t rank);
+
+/// The layout without partial axes: what it is once values are combined.
+LayoutAttr withoutPartial(LayoutAttr layout);
+
+/// The layout with the same axes whose parts tile: tables that overlap or leave
+/// gaps become balanced.
+LayoutAttr tilingOf(GridAttr grid, LayoutAttr layout,
+                    mlir::RankedTensorType type);
+
+/// Whether every rank holds the same box and partial values under both.
+bool sameLayout(GridAttr grid, LayoutAttr a, LayoutAttr b,
+                mlir::RankedTensorType type);
+
+/// Between attributes and the arithmetic of layouts. Axes that the grid does
+/// not have cut nothing.
+Grid toGrid(GridAttr grid);
+Layout toLayout(GridAttr grid, LayoutAttr layout);
+LayoutAttr toAttr(mlir::MLIRContext *context, GridAttr grid,
+                  const Layout &layout);
+
+/// The sizes of a tensor of static shape.
+Sizes sizesOf(mlir::RankedTensorType type);
 
 } // namespace partita::dist
 

@@ -11,8 +11,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/NN/IR/NNOps.h"
+#include "llvm/Support/MathExtras.h"
+#include <algorithm>
 
 using namespace mlir;
+using namespace partita;
 using namespace partita::nn;
 
 int IterationSpace::addDim(StringRef name, int64_t size, DimKind kind,
@@ -32,6 +35,40 @@ int IterationSpace::find(StringRef name) const {
     if (dim.name == name)
       return i;
   return -1;
+}
+
+dist::Range DimMap::rangeOf(dist::Range part, int64_t size) const {
+  auto clip = [size](int64_t begin, int64_t end) {
+    begin = std::clamp<int64_t>(begin, 0, size);
+    return dist::Range{begin, std::clamp<int64_t>(end, begin, size)};
+  };
+  if (dim < 0)
+    return {0, size};
+  if (kind == direct)
+    return clip(part.begin * block, part.end * block);
+  if (part.empty())
+    return clip(part.begin, part.begin);
+  auto windows = [&](int64_t first, int64_t last) {
+    if (stride < 0)
+      std::swap(first, last);
+    return clip(first * stride - pad, last * stride - pad + extent);
+  };
+  if (kind == window)
+    return windows(part.begin, part.end - 1);
+  // The windows that touch the part. A part that lies in a gap between windows
+  // takes the one before it, so that sizes stay those of a real window.
+  int64_t first = llvm::divideCeilSigned(part.begin + pad - extent + 1, stride);
+  int64_t before = llvm::divideFloorSigned(part.begin + pad, stride);
+  int64_t last = llvm::divideFloorSigned(part.end - 1 + pad, stride);
+  first = std::clamp<int64_t>(std::min(first, before), 0, count - 1);
+  last = std::clamp<int64_t>(last, first, count - 1);
+  if (count == 0)
+    return kind == covering ? dist::Range{0, 0} : part;
+  if (kind == covering)
+    return clip(first, last + 1);
+  dist::Range touched = windows(first, last);
+  return clip(std::min(touched.begin, part.begin),
+              std::max(touched.end, part.end));
 }
 
 bool IterationSpace::isPartial(int dim, unsigned result) const {
@@ -62,10 +99,12 @@ TensorMap addShape(IterationSpace &space, ArrayRef<int64_t> shape) {
 }
 
 /// The space all three products of a convolution share; they differ in which
-/// of x, w and y is the result and hence which dimensions are summed.
+/// of x, w and y is the result and hence which dimensions are summed. Spatial
+/// loops run over the rows of y, except for the gradient by the input, where
+/// they run over its own rows and take the windows that touch them.
 struct ConvMaps {
   IterationSpace space;
-  TensorMap x, w, y, bias;
+  TensorMap x, w, y, bias, computedX;
 };
 
 enum class ConvProduct { forward, inputGrad, filterGrad };
@@ -81,66 +120,85 @@ ConvMaps convMaps(ArrayRef<int64_t> x, ArrayRef<int64_t> w, ArrayRef<int64_t> y,
     return summed ? DimKind::reduction : DimKind::parallel;
   };
   int n = space.addDim("n", y[0], kind(filterGrad), DimRole::batch);
-  int co = space.addDim("co", w[0], kind(inputGrad), DimRole::model);
-  int ci = space.addDim("ci", x[1], kind(product == ConvProduct::forward),
-                        DimRole::model);
   if (groups > 1) {
-    // A part of the channels would have to take whole groups of inputs and
-    // outputs together, which no single dimension says.
-    space.dims[co].kind = DimKind::whole;
-    space.dims[ci].kind = DimKind::whole;
+    // A part takes whole groups of inputs and outputs together.
+    int g = space.addDim("g", groups, DimKind::parallel, DimRole::model);
+    auto grouped = [&](int64_t channels) {
+      DimMap map = direct(g);
+      map.block = channels / groups;
+      return map;
+    };
+    maps.x = {direct(n), grouped(x[1])};
+    maps.w = {grouped(w[0]), wholeDim()};
+    maps.y = {direct(n), grouped(w[0])};
+    maps.bias = {grouped(w[0])};
+  } else {
+    int co = space.addDim("co", w[0], kind(inputGrad), DimRole::model);
+    int ci = space.addDim("ci", x[1], kind(product == ConvProduct::forward),
+                          DimRole::model);
+    maps.x = {direct(n), direct(ci)};
+    maps.w = {direct(co), direct(ci)};
+    maps.y = {direct(n), direct(co)};
+    maps.bias = {direct(co)};
   }
-  maps.x = {direct(n), groups > 1 ? wholeDim() : direct(ci)};
-  maps.w = {direct(co), groups > 1 ? wholeDim() : direct(ci)};
-  maps.y = {direct(n), direct(co)};
-  maps.bias = {direct(co)};
+  maps.computedX = maps.x;
   size_t spatial = x.size() - 2;
   for (size_t i = 0; i < spatial; ++i) {
     StringRef name = spatialName(i, spatial);
-    int kernel = space.addDim(("k" + name).str(), w[2 + i],
-                              filterGrad ? DimKind::whole : DimKind::reduction);
-    if (!filterGrad)
-      space.dims[kernel].kind = DimKind::whole;
-    // The output's spatial dimension carries the split; x follows by window.
-    int out = space.addDim(name, y[2 + i], kind(filterGrad), DimRole::domain);
-    DimMap window = direct(out);
-    window.kernelDim = kernel;
-    window.stride = strides[i];
-    window.dilation = dilations[i];
-    window.padBegin = pads[i];
-    maps.x.push_back(window);
+    int kernel = space.addDim(("k" + name).str(), w[2 + i], DimKind::whole);
     maps.w.push_back(direct(kernel));
-    maps.y.push_back(direct(out));
+    int64_t extent = dilations[i] * (w[2 + i] - 1) + 1;
+    int rows = space.addDim(name, inputGrad ? x[2 + i] : y[2 + i],
+                            kind(filterGrad), DimRole::domain);
+    if (inputGrad) {
+      maps.y.push_back(windowed(rows, DimMap::covering, strides[i], pads[i],
+                                extent, y[2 + i]));
+      maps.x.push_back(direct(rows));
+      maps.computedX.push_back(windowed(rows, DimMap::covered, strides[i],
+                                        pads[i], extent, y[2 + i]));
+      continue;
+    }
+    maps.x.push_back(
+        windowed(rows, DimMap::window, strides[i], pads[i], extent));
+    maps.y.push_back(direct(rows));
   }
   return maps;
 }
 
+/// Pools: forward over the rows of y, gradients over the rows of dx. A gradient
+/// of a maximum needs all of each window that touches its rows.
 template <typename OpT>
 IterationSpace poolSpace(OpT op, ArrayRef<int64_t> x, ArrayRef<int64_t> y,
                          bool hasX, bool hasDy, bool resultIsX) {
   IterationSpace space;
   int n = space.addDim("n", x[0], DimKind::parallel, DimRole::batch);
   int c = space.addDim("c", x[1], DimKind::parallel, DimRole::model);
-  TensorMap mapX = {direct(n), direct(c)}, mapY = mapX;
+  TensorMap mapX = {direct(n), direct(c)}, mapY = mapX, result = mapX;
   size_t spatial = x.size() - 2;
   for (size_t i = 0; i < spatial; ++i) {
     StringRef name = spatialName(i, spatial);
-    int kernel =
-        space.addDim(("k" + name).str(), op.getKernel()[i], DimKind::whole);
-    int out = space.addDim(name, y[2 + i], DimKind::parallel, DimRole::domain);
-    DimMap window = direct(out);
-    window.kernelDim = kernel;
-    window.stride = op.getStrides()[i];
-    window.dilation = op.getDilations()[i];
-    window.padBegin = op.getPads()[i];
-    mapX.push_back(window);
-    mapY.push_back(direct(out));
+    int64_t stride = op.getStrides()[i], pad = op.getPads()[i];
+    int64_t extent = op.getDilations()[i] * (op.getKernel()[i] - 1) + 1;
+    space.addDim(("k" + name).str(), op.getKernel()[i], DimKind::whole);
+    int rows = space.addDim(name, resultIsX ? x[2 + i] : y[2 + i],
+                            DimKind::parallel, DimRole::domain);
+    result.push_back(direct(rows));
+    if (!resultIsX) {
+      mapX.push_back(windowed(rows, DimMap::window, stride, pad, extent));
+      continue;
+    }
+    mapX.push_back(
+        windowed(rows, DimMap::covered, stride, pad, extent, y[2 + i]));
+    mapY.push_back(
+        windowed(rows, DimMap::covering, stride, pad, extent, y[2 + i]));
   }
   if (hasX)
     space.operands.push_back(mapX);
   if (hasDy)
     space.operands.push_back(mapY);
-  space.results.push_back(resultIsX ? mapX : mapY);
+  space.results.push_back(result);
+  if (resultIsX)
+    space.computed.push_back(mapX);
   return space;
 }
 
@@ -161,14 +219,14 @@ IterationSpace normalizeSpace(ArrayRef<int64_t> shape, int64_t axis, bool sums,
   return space;
 }
 
-/// Positions of a class dimension: it is whole, the others are parallel.
+/// Positions of a class dimension: classes are coupled, positions parallel.
 IterationSpace classSpace(ArrayRef<int64_t> shape, int64_t axis,
                           TensorMap &full, TensorMap &positions) {
   IterationSpace space;
   for (auto [i, size] : llvm::enumerate(shape)) {
     bool isClass = static_cast<int64_t>(i) == axis;
     full.push_back(direct(space.addDim(
-        numbered("d", i), size, isClass ? DimKind::whole : DimKind::parallel,
+        numbered("d", i), size, isClass ? DimKind::coupled : DimKind::parallel,
         i == 0    ? DimRole::batch
         : isClass ? DimRole::model
                   : DimRole::domain)));
@@ -192,16 +250,6 @@ Combiner combinerOf(ReduceKind kind) {
   llvm_unreachable("unknown reduction");
 }
 
-/// The scale that makes a mean of a sum over one rank's part of `axes`; 0 for
-/// an empty part.
-double meanScale(ArrayRef<int64_t> axes,
-                 ArrayRef<std::pair<int64_t, int64_t>> bounds) {
-  int64_t count = 1;
-  for (int64_t axis : axes)
-    count *= bounds[axis].second - bounds[axis].first;
-  return count ? 1.0 / count : 0.0;
-}
-
 /// Logits and labels; the result is one value per position, or one per logit.
 IterationSpace labelSpace(Value logits, int64_t axis, bool givesPositions) {
   TensorMap full, positions;
@@ -211,14 +259,23 @@ IterationSpace labelSpace(Value logits, int64_t axis, bool givesPositions) {
   return space;
 }
 
-/// `operands` tensors and a result of one shape, channels (dimension 1) whole.
-IterationSpace acrossChannelsSpace(ArrayRef<int64_t> shape, unsigned operands) {
+/// `operands` tensors and a result of one shape, where each channel (dimension
+/// 1) depends on up to `before` channels before and `after` after it.
+IterationSpace acrossChannelsSpace(ArrayRef<int64_t> shape, unsigned operands,
+                                   int64_t before, int64_t after) {
   IterationSpace space;
-  TensorMap map = addShape(space, shape);
-  space.dims[1].kind = DimKind::whole;
-  space.dims[0].role = DimRole::batch;
-  space.operands.assign(operands, map);
+  TensorMap map;
+  for (auto [i, size] : llvm::enumerate(shape)) {
+    DimRole role = i == 0   ? DimRole::batch
+                   : i == 1 ? DimRole::model
+                            : DimRole::domain;
+    map.push_back(
+        direct(space.addDim(numbered("d", i), size, DimKind::parallel, role)));
+  }
   space.results = {map};
+  map[1] = windowed(1, DimMap::window, 1, before, before + 1 + after);
+  space.operands.assign(operands, map);
+  space.computed = {map};
   return space;
 }
 
@@ -262,6 +319,7 @@ IterationSpace ConvInputGradOp::getIterationSpace() {
                            ConvProduct::inputGrad);
   maps.space.operands = {maps.y, maps.w};
   maps.space.results = {maps.x};
+  maps.space.computed = {maps.computedX};
   return maps.space;
 }
 
@@ -281,8 +339,9 @@ IterationSpace MatmulOp::getIterationSpace() {
   size_t lead = y.size() - 2;
   TensorMap mapA, mapB, mapY;
   for (size_t i = 0; i < lead; ++i) {
-    int dim =
-        space.addDim(numbered("b", i), y[i], DimKind::parallel, DimRole::batch);
+    // [batch, heads, rows, columns] in attention.
+    int dim = space.addDim(numbered("b", i), y[i], DimKind::parallel,
+                           i == 0 ? DimRole::batch : DimRole::model);
     mapY.push_back(direct(dim));
     auto addLead = [&](ArrayRef<int64_t> shape, TensorMap &map) {
       if (i + shape.size() < y.size())
@@ -367,22 +426,15 @@ IterationSpace NormalizeGradOp::getIterationSpace() {
   return space;
 }
 
-void NormalizeGradOp::localizeAttributes(
-    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
-  if (!getLocal() || getScale().isZero())
-    return;
-  SmallVector<int64_t> axes;
-  for (int64_t i = 0, e = bounds.size(); i < e; ++i)
-    if (i != static_cast<int64_t>(getAxis()))
-      axes.push_back(i);
-  setScale(APFloat(meanScale(axes, bounds)));
-}
-
 IterationSpace LrnOp::getIterationSpace() {
-  return acrossChannelsSpace(shapeOf(getX()), /*operands=*/1);
+  int64_t size = getSize();
+  return acrossChannelsSpace(shapeOf(getX()), /*operands=*/1, (size - 1) / 2,
+                             size / 2);
 }
 IterationSpace LrnGradOp::getIterationSpace() {
-  return acrossChannelsSpace(shapeOf(getX()), /*operands=*/2);
+  // The sum over windows that hold a channel, and the channels of those.
+  int64_t reach = getSize() - 1;
+  return acrossChannelsSpace(shapeOf(getX()), /*operands=*/2, reach, reach);
 }
 
 IterationSpace DropoutOp::getIterationSpace() {
@@ -392,14 +444,7 @@ IterationSpace DropoutOp::getIterationSpace() {
 IterationSpace DropoutMaskOp::getIterationSpace() {
   return pointwiseSpace(getOperation());
 }
-void DropoutMaskOp::localizeAttributes(
-    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
-  SmallVector<int64_t> start;
-  for (auto [i, part] : llvm::enumerate(bounds))
-    start.push_back(getStart()[i] + part.first);
-  setStart(start);
-}
-
+Value DropoutMaskOp::getPlacedValue() { return getY(); }
 //===----------------------------------------------------------------------===//
 // Tensors
 //===----------------------------------------------------------------------===//
@@ -416,13 +461,6 @@ IterationSpace ReduceOp::getIterationSpace() {
   space.results = {kept};
   return space;
 }
-void ReduceOp::localizeAttributes(
-    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
-  if (!getLocal() || getKind() != ReduceKind::sum)
-    return;
-  setScale(APFloat(meanScale(getAxes(), bounds)));
-}
-
 IterationSpace VarianceOp::getIterationSpace() {
   TensorMap full, kept;
   IterationSpace space = reduceSpace(shapeOf(getX()), getAxes(), getLocal(),
@@ -431,13 +469,6 @@ IterationSpace VarianceOp::getIterationSpace() {
   space.results = {kept};
   return space;
 }
-void VarianceOp::localizeAttributes(
-    ArrayRef<std::pair<int64_t, int64_t>> bounds) {
-  if (!getLocal())
-    return;
-  setScale(APFloat(meanScale(getAxes(), bounds)));
-}
-
 IterationSpace ReshapeOp::getIterationSpace() {
   // Both shapes are cut into the finest groups of equal products, e.g.
   // [8, 16, 5, 5] -> [8, 400] into (8 | 8) and (16, 5, 5 | 400). The
@@ -502,36 +533,46 @@ IterationSpace BroadcastOp::getIterationSpace() {
 
 IterationSpace SliceOp::getIterationSpace() {
   IterationSpace space;
-  TensorMap map = addShape(space, shapeOf(getX()));
-  for (auto [i, size] : llvm::enumerate(shapeOf(getX())))
-    if (getStarts()[i] != 0 || getSteps()[i] != 1 || getSizes()[i] != size)
-      space.dims[i].kind = DimKind::whole;
+  TensorMap result = addShape(space, shapeOf(getY())), map;
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
+    bool isWhole =
+        getStarts()[i] == 0 && getSteps()[i] == 1 && getSizes()[i] == size;
+    map.push_back(isWhole ? result[i]
+                          : windowed(i, DimMap::window, getSteps()[i],
+                                     -getStarts()[i], /*extent=*/1));
+  }
   space.operands = {map};
-  space.results = {map};
+  space.results = {result};
   return space;
-}
-void SliceOp::localizeAttributes(ArrayRef<std::pair<int64_t, int64_t>>) {
-  // Only dimensions taken whole are split, so the result's local size says it.
-  setSizes(shapeOf(getY()));
 }
 
 IterationSpace PadOp::getIterationSpace() {
   IterationSpace space;
-  TensorMap map = addShape(space, shapeOf(getX()));
-  for (size_t i = 0; i < map.size(); ++i)
-    if (getLow()[i] != 0 || getInterior()[i] != 0 || getHigh()[i] != 0)
-      space.dims[i].kind = DimKind::whole;
+  TensorMap result = addShape(space, shapeOf(getY())), map;
+  for (auto [i, size] : llvm::enumerate(shapeOf(getX()))) {
+    bool isWhole =
+        getLow()[i] == 0 && getInterior()[i] == 0 && getHigh()[i] == 0;
+    // Element o lands at o * (interior + 1) + low.
+    map.push_back(isWhole ? result[i]
+                          : windowed(i, DimMap::covering, getInterior()[i] + 1,
+                                     -getLow()[i], /*extent=*/1, size));
+  }
   space.operands = {map};
-  space.results = {map};
+  space.results = {result};
   return space;
 }
 
 IterationSpace ConcatOp::getIterationSpace() {
   IterationSpace space;
-  TensorMap map = addShape(space, shapeOf(getY()));
-  space.dims[getAxis()].kind = DimKind::whole;
-  space.operands.assign(getInputs().size(), map);
-  space.results = {map};
+  TensorMap result = addShape(space, shapeOf(getY()));
+  int64_t axis = getAxis(), offset = 0;
+  for (Value input : getInputs()) {
+    TensorMap map = result;
+    map[axis] = windowed(axis, DimMap::window, 1, offset, /*extent=*/1);
+    space.operands.push_back(map);
+    offset += shapeOf(input)[axis];
+  }
+  space.results = {result};
   return space;
 }
 

@@ -22,6 +22,10 @@ defvar DifferentiableMethods = DeclareOpInterfaceMethods<NN_DifferentiableOp>;
 defvar PartitionableLocalizing =
     DeclareOpInterfaceMethods<NN_PartitionableOp, ["localizeAttributes"]>;
 
+// For operations whose numbers depend on the place of a tensor's part.
+defvar PartitionablePlaced =
+    DeclareOpInterfaceMethods<NN_PartitionableOp, ["getPlacedValue"]>;
+
 // The result type is inferred. The parser asks for it before attributes have
 // become properties, so they are converted first.
 def NN_InferType : TraitList<[

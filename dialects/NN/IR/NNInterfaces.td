@@ -59,12 +59,21 @@ def NN_PartitionableOp : OpInterface<"PartitionableOp"> {
     InterfaceMethod<"Return the iteration space.",
       "::partita::nn::IterationSpace", "getIterationSpace", (ins)>,
     InterfaceMethod<[{
-      Rewrite attributes of a clone of this operation that works on `bounds`,
-      the half-open part of each iteration dimension. Operand and result types
-      are already local; only attributes that hold sizes change.
+      The operand or result whose place in the whole tensor the operation must
+      know, because its numbers depend on it (masks, indices); null for none.
+      The attribute `layout` then says how it is cut, and each rank computes
+      where its part begins.
+    }], "::mlir::Value", "getPlacedValue", (ins),
+      /*methodBody=*/"", /*defaultImplementation=*/"return {};">,
+    InterfaceMethod<[{
+      Rewrite the attributes of this clone of `whole`, which works on `part`.
+      Operand and result types are already local; only attributes that hold
+      sizes or places change.
     }], "void", "localizeAttributes",
-      (ins "::llvm::ArrayRef<std::pair<int64_t, int64_t>>":$bounds),
-      /*methodBody=*/"", /*defaultImplementation=*/"(void)bounds;">
+      (ins "::mlir::Operation *":$whole,
+           "const ::partita::nn::LocalPart &":$part),
+      /*methodBody=*/"",
+      /*defaultImplementation=*/"(void)whole; (void)part;">
   ];
 }
 

@@ -22,7 +22,7 @@ defvar ConvAttributes = (ins DenseI64ArrayAttr:$strides,
   DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$pads,
   DefaultValuedAttr<I64Attr, "1">:$groups);
 
-def NN_ConvOp : NN_TensorOp<"conv", [NN_InferType, PartitionableMethods,
+def NN_ConvOp : NN_TensorOp<"conv", [NN_InferType, PartitionableLocalizing,
                                      DifferentiableMethods]> {
   let summary = "convolution (cross-correlation) over 1 to 3 dimensions";
   let description = [{
@@ -49,7 +49,7 @@ def NN_ConvOp : NN_TensorOp<"conv", [NN_InferType, PartitionableMethods,
 }
 
 def NN_ConvInputGradOp : NN_TensorOp<"conv_input_grad",
-    [PartitionableMethods, DifferentiableMethods]> {
+    [PartitionableLocalizing, DifferentiableMethods]> {
   let summary = "gradient of a convolution by its input";
   let description = [{
     The adjoint of nn.conv in x: also the transposed convolution. The result's
@@ -67,7 +67,7 @@ def NN_ConvInputGradOp : NN_TensorOp<"conv_input_grad",
 }
 
 def NN_ConvFilterGradOp : NN_TensorOp<"conv_filter_grad",
-    [PartitionableMethods, DifferentiableMethods]> {
+    [PartitionableLocalizing, DifferentiableMethods]> {
   let summary = "gradient of a convolution by its filter";
   let description = [{
     Constraints: (C1) convolving x with the result's type gives dy's.
@@ -111,7 +111,7 @@ defvar PoolAttributes = (ins DenseI64ArrayAttr:$kernel,
   DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$dilations,
   DenseI64ArrayAttr:$pads);
 
-def NN_MaxPoolOp : NN_TensorOp<"max_pool", [PartitionableMethods,
+def NN_MaxPoolOp : NN_TensorOp<"max_pool", [PartitionableLocalizing,
                                             DifferentiableMethods]> {
   let summary = "maximum over windows";
   let description = [{
@@ -129,7 +129,7 @@ def NN_MaxPoolOp : NN_TensorOp<"max_pool", [PartitionableMethods,
   let hasVerifier = 1;
 }
 
-def NN_MaxPoolGradOp : NN_TensorOp<"max_pool_grad", [PartitionableMethods,
+def NN_MaxPoolGradOp : NN_TensorOp<"max_pool_grad", [PartitionableLocalizing,
                                                      AllTypesMatch<["x", "dx"]>]> {
   let summary = "gradient of a maximum pool";
   let description = [{
@@ -144,7 +144,7 @@ def NN_MaxPoolGradOp : NN_TensorOp<"max_pool_grad", [PartitionableMethods,
   let hasVerifier = 1;
 }
 
-def NN_AvgPoolOp : NN_TensorOp<"avg_pool", [PartitionableMethods,
+def NN_AvgPoolOp : NN_TensorOp<"avg_pool", [PartitionableLocalizing,
                                             DifferentiableMethods]> {
   let summary = "mean over windows";
   let description = [{
@@ -161,7 +161,7 @@ def NN_AvgPoolOp : NN_TensorOp<"avg_pool", [PartitionableMethods,
   let hasVerifier = 1;
 }
 
-def NN_AvgPoolGradOp : NN_TensorOp<"avg_pool_grad", [PartitionableMethods,
+def NN_AvgPoolGradOp : NN_TensorOp<"avg_pool_grad", [PartitionableLocalizing,
                                                      DifferentiableMethods]> {
   let summary = "gradient of an average pool";
   let description = [{
@@ -323,7 +323,7 @@ def NN_DropoutOp : NN_TensorOp<"dropout", [SameOperandsAndResultType,
   let hasVerifier = 1;
 }
 
-def NN_DropoutMaskOp : NN_TensorOp<"dropout_mask", [PartitionableLocalizing]> {
+def NN_DropoutMaskOp : NN_TensorOp<"dropout_mask", [PartitionablePlaced]> {
   let summary = "0 or 1 / (1 - ratio) by global element index";
   let description = [{
     Element values depend on the run's seed, the step, `stream` and the index

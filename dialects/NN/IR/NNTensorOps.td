@@ -115,7 +115,7 @@ def NN_SliceOp : NN_TensorOp<"slice", [NN_InferType,
   let hasVerifier = 1;
 }
 
-def NN_PadOp : NN_TensorOp<"pad", [NN_InferType, PartitionableMethods,
+def NN_PadOp : NN_TensorOp<"pad", [NN_InferType, PartitionableLocalizing,
                                    DifferentiableMethods]> {
   let summary = "constant elements before, between and after";
   let description = [{

@@ -43,6 +43,16 @@ constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 /// readers of the emitted program.
 constexpr llvm::StringLiteral kSplitAttr = "spmd.split";
 
+/// Operations that change where a value lives, the communicating ones and
+/// slices; and operations that communicate.
+inline bool isMove(mlir::Operation *op) {
+  return llvm::isa<SliceOp, AllGatherOp, ReduceScatterOp, AllToAllOp,
+                   HaloExchangeOp, ExchangeOp>(op);
+}
+inline bool isCollective(mlir::Operation *op) {
+  return llvm::isa<AllReduceOp>(op) || (isMove(op) && !llvm::isa<SliceOp>(op));
+}
+
 /// Every buffer begins at a multiple of this many bytes: a cache line, and
 /// the widest vector.
 constexpr int64_t kAlignment = 64;

@@ -109,8 +109,13 @@ SmallVector<unsigned> changedDims(dist::LayoutAttr from, dist::LayoutAttr to) {
   return dims;
 }
 
+/// Whether the last ones of `list` are those of `end`, in any order: a cut has
+/// an order of axes, a group of ranks has not.
 bool endsWith(ArrayRef<Attribute> list, ArrayRef<Attribute> end) {
-  return list.size() >= end.size() && list.take_back(end.size()) == end;
+  return list.size() >= end.size() &&
+         llvm::all_of(list.take_back(end.size()), [&](Attribute axis) {
+           return llvm::is_contained(end, axis);
+         });
 }
 
 template <typename OpT> LogicalResult verifyMove(OpT op) {
@@ -144,6 +149,8 @@ LogicalResult SliceOp::verify() {
   if (!getAxes().empty())
     return emitOpError("sends nothing and has no axes");
   // C3
+  if (cast<RankedTensorType>(getY().getType()).getNumElements() == 0)
+    return success();
   for (auto [x, y] :
        llvm::zip(cast<RankedTensorType>(getX().getType()).getShape(),
                  cast<RankedTensorType>(getY().getType()).getShape()))

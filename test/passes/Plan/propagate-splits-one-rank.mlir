@@ -1,5 +1,5 @@
 // A plan for one rank is exact and splits nothing.
-// RUN: partita-opt %s -partita-plan-data-parallel | FileCheck %s
+// RUN: partita-opt %s -partita-propagate-splits | FileCheck %s
 
 // CHECK: module attributes {dist.grid = #dist.grid<data = 1>, partita.semantics = "exact"}
 // CHECK: nn.relu %{{.*}} : tensor<4x3xf32>

@@ -1,4 +1,4 @@
-// RUN: partita-opt %s -split-input-file -partita-plan-data-parallel=ranks=2 | FileCheck %s
+// RUN: partita-opt %s -split-input-file -partita-propagate-splits=ranks=2 | FileCheck %s
 
 // CHECK: module attributes {dist.grid = #dist.grid<data = 2>, partita.semantics = "exact up to reduction order"}
 // CHECK: nn.variable @w {{.*}} {dist.sync = #dist.sync<all_reduce [data]>}

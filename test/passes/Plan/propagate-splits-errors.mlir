@@ -1,7 +1,7 @@
 // What splitting the batch refuses: whatever mixes samples.
 // RUN: split-file %s %t
-// RUN: partita-opt %t/two.mlir -split-input-file -verify-diagnostics -partita-plan-data-parallel=ranks=2
-// RUN: partita-opt %t/zero.mlir -verify-diagnostics -partita-plan-data-parallel=ranks=0
+// RUN: partita-opt %t/two.mlir -split-input-file -verify-diagnostics -partita-propagate-splits=ranks=2
+// RUN: partita-opt %t/zero.mlir -verify-diagnostics -partita-propagate-splits=ranks=0
 
 //--- two.mlir
 func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<4x3xf32> {
