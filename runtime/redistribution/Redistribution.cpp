@@ -303,8 +303,8 @@ void Redistribution::Plan::exchange(const MoveTables &tables, Boxes &pack,
     fail("needs " + std::to_string(needed.elements()) + " elements, " +
          textOf(needed) + ", of which its group holds " +
          std::to_string(covered) +
-         "; expected a group over all axes that cut "
-         "x");
+         "; expected a group over all axes on which "
+         "it needs what another rank holds");
   sent = Counts(std::move(leaving));
   received = Counts(std::move(arriving));
 }

@@ -337,6 +337,26 @@ unsigned axesOf(const Layout &layout) {
 
 unsigned allAxes(const Grid &grid) { return (1u << grid.size()) - 1; }
 
+/// The axes on which some rank needs what another one holds.
+unsigned movingAxes(const Grid &grid, const Case &move) {
+  unsigned axes = 0, cutting = axesOf(move.from);
+  int ranks = 1;
+  for (const GridAxis &axis : grid)
+    ranks *= axis.size;
+  for (int to = 0; to < ranks; ++to)
+    for (int from = 0; from < ranks; ++from) {
+      unsigned differing = 0;
+      for (std::size_t axis = 0; axis < grid.size(); ++axis)
+        if (coordinatesOf(grid, to)[axis] != coordinatesOf(grid, from)[axis])
+          differing |= 1u << axis;
+      Tile piece = commonTile(tileOf(grid, move.dims, move.from, from),
+                              tileOf(grid, move.dims, move.to, to));
+      if ((differing & ~cutting) == 0 && piece.elements() > 0)
+        axes |= differing;
+    }
+  return axes;
+}
+
 /// Cases on one grid.
 class RedistributionOn : public testing::TestWithParam<Grid> {
 protected:
@@ -358,9 +378,12 @@ TEST_P(RedistributionOn, MovesBetweenAllLayouts) {
       for (const Layout &to : targets) {
         std::size_t i = cases.size();
         Case move{kKinds[i % 3], dims, from, to, allAxes(grid), kTypes[i % 4]};
-        // The group needs the axes that cut the source, and may have others.
-        if (i % 2 == 0)
+        // The group needs the axes on which something moves, and may have
+        // others.
+        if (i % 3 == 1)
           move.axes = axesOf(from);
+        if (i % 3 == 2)
+          move.axes = movingAxes(grid, move);
         cases.push_back(move);
       }
   }
@@ -551,10 +574,12 @@ TEST(Redistribution, WrongTablesAreRefused) {
                        kA}),
             "the exchange" + subject +
                 "has wrong tables: 'x' is cut twice over the axis 'a'");
-  EXPECT_EQ(complaint({MoveKind::exchange, dims, rows, columns, 0}),
-            "the exchange" + subject +
-                "needs 8 elements, [0, 4) x [1, 3), of which its group holds "
-                "4; expected a group over all axes that cut x");
+  EXPECT_EQ(
+      complaint({MoveKind::exchange, dims, rows, columns, 0}),
+      "the exchange" + subject +
+          "needs 8 elements, [0, 4) x [1, 3), of which its group holds "
+          "4; expected a group over all axes on which it needs what another "
+          "rank holds");
   EXPECT_EQ(complaint({MoveKind::slice, dims, rows, columns, 0}),
             "the slice" + subject +
                 "needs [0, 4) x [1, 3), expected a part of [2, 4) x [0, 3), "
