@@ -13,6 +13,7 @@
 #include "dialects/Dist/IR/Partition.h"
 #include "mlir/IR/Operation.h"
 #include "llvm/ADT/SmallSet.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 using namespace partita;
@@ -159,4 +160,55 @@ RankedTensorType partita::dist::localType(GridAttr grid, LayoutAttr layout,
     shape.push_back(bounds.second - bounds.first);
   }
   return RankedTensorType::get(shape, type.getElementType());
+}
+
+Grid partita::dist::toGrid(GridAttr grid) {
+  return Grid{{grid.getSizes().begin(), grid.getSizes().end()}};
+}
+
+namespace {
+
+Combine combineOf(StringRef kind) {
+  return llvm::StringSwitch<Combine>(kind)
+      .Case("sum", Combine::sum)
+      .Case("max", Combine::max)
+      .Case("min", Combine::min)
+      .Case("prod", Combine::prod)
+      .Default(Combine::none);
+}
+
+std::vector<int> sortedAxes(GridAttr grid, ArrayRef<StringAttr> axes) {
+  std::vector<int> indices;
+  for (StringAttr axis : axes)
+    if (int index = grid.findAxis(axis.getValue()); index >= 0)
+      indices.push_back(index);
+  llvm::sort(indices);
+  return indices;
+}
+
+} // namespace
+
+Layout partita::dist::toLayout(GridAttr grid, LayoutAttr layout) {
+  Layout result;
+  for (auto [axes, block, ranges] : llvm::zip_equal(
+           layout.getDims(), layout.getBlocks(), layout.getRanges())) {
+    DimCut cut;
+    for (auto axis : axes.getAsRange<StringAttr>())
+      if (int index = grid.findAxis(axis.getValue()); index >= 0)
+        cut.axes.push_back(index);
+    cut.block = block;
+    ArrayRef<int64_t> table = ranges.asArrayRef();
+    for (size_t i = 0; i + 1 < table.size(); i += 2)
+      cut.ranges.push_back({table[i], table[i + 1]});
+    result.dims.push_back(std::move(cut));
+  }
+  result.partial = sortedAxes(grid, layout.getPartial());
+  result.varying = sortedAxes(grid, layout.getVarying());
+  if (!result.partial.empty())
+    result.combine = combineOf(layout.getPartialKind().getValue());
+  return result;
+}
+
+Sizes partita::dist::sizesOf(RankedTensorType type) {
+  return {type.getShape().begin(), type.getShape().end()};
 }

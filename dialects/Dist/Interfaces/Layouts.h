@@ -27,6 +27,7 @@
 #define PARTITA_DIALECTS_DIST_INTERFACES_LAYOUTS_H
 
 #include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/Layout.h"
 #include "dialects/NN/IR/NNDialect.h"
 
 namespace partita::dist {
@@ -57,6 +58,16 @@ std::pair<int64_t, int64_t> boundsOf(GridAttr grid, LayoutAttr layout,
 /// The type of `rank`'s part of a tensor.
 mlir::RankedTensorType localType(GridAttr grid, LayoutAttr layout,
                                  mlir::RankedTensorType type, int64_t rank);
+
+/// The grid as the arithmetic of layouts knows it.
+Grid toGrid(GridAttr grid);
+
+/// The layout with axes as indices into `grid`; axes that the grid does not
+/// have cut nothing.
+Layout toLayout(GridAttr grid, LayoutAttr layout);
+
+/// The sizes of a tensor of static shape.
+Sizes sizesOf(mlir::RankedTensorType type);
 
 } // namespace partita::dist
 
