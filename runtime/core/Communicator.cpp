@@ -31,6 +31,15 @@ void Communicator::countSent(std::int64_t bytes) {
     traffic->add(bytes);
 }
 
+void Communicator::checkMessages(const Counts &sent,
+                                 const Counts &received) const {
+  checkParts(sent);
+  checkParts(received);
+  if (sent[rankIndex] != 0 || received[rankIndex] != 0)
+    throw Error("an exchange was given a message of rank " +
+                std::to_string(rankIndex) + " of its group to itself");
+}
+
 void Communicator::checkParts(const Counts &counts) const {
   if (counts.size() != rankCount)
     throw Error("a collective was given " + std::to_string(counts.size()) +

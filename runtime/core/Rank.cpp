@@ -30,6 +30,8 @@ Rank::Rank(Parts &parts)
       device(parts.device), compute(parts.compute), comm(parts.comm),
       arena(parts.arena), parts(parts) {}
 
+const std::vector<GridAxis> &Rank::grid() const { return parts.program.grid; }
+
 int Rank::coordinate(int axis) const {
   return coordinatesOf(parts.program.grid, index)[axis];
 }
@@ -47,31 +49,14 @@ protected:
   void doReduceScatter(Stream &, void *, const Counts &, DType,
                        Reduction) override {}
   void doBroadcast(Stream &, void *, std::int64_t, DType, int) override {}
+  void doExchange(Stream &, const void *, const Counts &, void *,
+                  const Counts &, DType) override {}
 };
 
 } // namespace
 
 Communicator &Rank::communicator(std::initializer_list<const char *> axes) {
-  const std::vector<GridAxis> &grid = parts.program.grid;
-  std::vector<bool> varies(grid.size(), false);
-  for (const char *name : axes) {
-    bool found = false;
-    for (std::size_t axis = 0; axis < grid.size(); ++axis)
-      if (grid[axis].name == name)
-        found = varies[axis] = true;
-    if (!found)
-      throw Error(std::string("the grid has no axis '") + name + "'");
-  }
-  std::vector<int> mine = coordinatesOf(grid, index);
-  std::vector<int> members;
-  for (int other = 0; other < parts.program.ranks(); ++other) {
-    std::vector<int> theirs = coordinatesOf(grid, other);
-    bool member = true;
-    for (std::size_t axis = 0; axis < grid.size(); ++axis)
-      member &= varies[axis] || theirs[axis] == mine[axis];
-    if (member)
-      members.push_back(other);
-  }
+  std::vector<int> members = groupOf(grid(), index, axes);
   std::unique_ptr<Communicator> &made = parts.communicators.emplace_back();
   if (members.size() == 1)
     made = std::make_unique<LoneCommunicator>();

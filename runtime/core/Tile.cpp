@@ -13,6 +13,7 @@
 
 #include "core/Tile.h"
 
+#include <algorithm>
 #include <cstring>
 
 using namespace partita;
@@ -27,20 +28,74 @@ std::vector<int> partita::coordinatesOf(const std::vector<GridAxis> &grid,
   return coordinates;
 }
 
-Tile partita::tileOf(const Program &program, const Tensor &tensor, int rank) {
-  std::vector<int> coordinates = coordinatesOf(program.grid, rank);
-  Tile tile{Dims(tensor.dims.size(), 0), tensor.dims};
-  for (std::size_t dim = 0; dim < tensor.splits.size(); ++dim) {
-    const Split &split = tensor.splits[dim];
-    if (split.axes.empty())
+std::vector<int> partita::groupOf(const std::vector<GridAxis> &grid, int rank,
+                                  std::initializer_list<const char *> axes) {
+  std::vector<bool> varies(grid.size(), false);
+  for (const char *name : axes) {
+    bool found = false;
+    for (std::size_t axis = 0; axis < grid.size(); ++axis)
+      if (grid[axis].name == name)
+        found = varies[axis] = true;
+    if (!found)
+      throw Error(std::string("the grid has no axis '") + name + "'");
+  }
+  int ranks = 1;
+  for (const GridAxis &axis : grid)
+    ranks *= axis.size;
+  std::vector<int> mine = coordinatesOf(grid, rank);
+  std::vector<int> members;
+  for (int other = 0; other < ranks; ++other) {
+    std::vector<int> theirs = coordinatesOf(grid, other);
+    bool member = true;
+    for (std::size_t axis = 0; axis < grid.size(); ++axis)
+      member &= varies[axis] || theirs[axis] == mine[axis];
+    if (member)
+      members.push_back(other);
+  }
+  return members;
+}
+
+/// Whether the split leaves a dimension as it is.
+static bool isWhole(const Split &split) {
+  return split.axes.empty() && split.ranges.empty();
+}
+
+Tile partita::tileOf(const std::vector<GridAxis> &grid, const Dims &dims,
+                     const std::vector<Split> &splits, int rank) {
+  std::vector<int> coordinates = coordinatesOf(grid, rank);
+  Tile tile{Dims(dims.size(), 0), dims};
+  for (std::size_t dim = 0; dim < splits.size(); ++dim) {
+    const Split &split = splits[dim];
+    if (isWhole(split))
       continue;
     int part = 0;
     for (int axis : split.axes)
-      part = part * program.grid[axis].size + coordinates[axis];
-    tile.start[dim] = split.bounds[part];
-    tile.size[dim] = split.bounds[part + 1] - split.bounds[part];
+      part = part * grid[axis].size + coordinates[axis];
+    auto [begin, end] = split.range(part);
+    tile.start[dim] = begin;
+    tile.size[dim] = end - begin;
   }
   return tile;
+}
+
+Tile partita::tileOf(const Program &program, const Tensor &tensor, int rank) {
+  return tileOf(program.grid, tensor.dims, tensor.splits, rank);
+}
+
+Tile partita::commonTile(const Tile &a, const Tile &b) {
+  Tile common;
+  for (std::size_t dim = 0; dim < a.start.size(); ++dim) {
+    std::int64_t begin = std::max(a.start[dim], b.start[dim]);
+    std::int64_t end =
+        std::min(a.start[dim] + a.size[dim], b.start[dim] + b.size[dim]);
+    common.start.push_back(begin);
+    common.size.push_back(std::max<std::int64_t>(0, end - begin));
+  }
+  return common;
+}
+
+bool partita::liesInside(const Tile &inner, const Tile &outer) {
+  return commonTile(inner, outer).elements() == inner.elements();
 }
 
 bool partita::ownsTile(const Program &program, const Tensor &tensor, int rank) {
@@ -117,6 +172,56 @@ void partita::placeTile(void *whole, const void *dense, const Dims &dims,
 // Checking the tables
 //===----------------------------------------------------------------------===//
 
+/// What is wrong with the parts of a dimension; empty when nothing is.
+static std::string complaintOnParts(const Split &split, std::size_t parts,
+                                    std::int64_t dim, bool mayOverlap) {
+  if (!split.ranges.empty()) {
+    if (!mayOverlap)
+      return "may overlap, expected bounds that cover its shape";
+    bool fits = split.bounds.empty() && split.ranges.size() == 2 * parts;
+    for (std::size_t i = 0; fits && i < parts; ++i) {
+      auto [begin, end] = split.range(static_cast<int>(i));
+      fits = 0 <= begin && begin <= end && end <= dim;
+    }
+    return fits ? "" : "lie outside its shape";
+  }
+  bool covers = split.bounds.size() == parts + 1 && split.bounds.front() == 0 &&
+                split.bounds.back() == dim;
+  for (std::size_t i = 1; covers && i < split.bounds.size(); ++i)
+    covers = split.bounds[i - 1] <= split.bounds[i];
+  return covers ? "" : "do not cover its shape";
+}
+
+std::string partita::faultOfSplits(const std::vector<GridAxis> &grid,
+                                   const std::string &name, const Dims &dims,
+                                   const std::vector<Split> &splits,
+                                   bool mayOverlap) {
+  if (splits.size() > dims.size())
+    return "'" + name + "' has more splits than dimensions";
+  std::vector<bool> used(grid.size(), false);
+  for (std::size_t dim = 0; dim < splits.size(); ++dim) {
+    const Split &split = splits[dim];
+    if (isWhole(split))
+      continue;
+    std::size_t parts = 1;
+    for (int axis : split.axes) {
+      if (axis < 0 || axis >= static_cast<int>(grid.size()))
+        return "'" + name + "' is cut over an axis that is not there";
+      // Ranks would hold the tiles along a diagonal only.
+      if (used[axis] && !mayOverlap)
+        return "'" + name + "' is cut twice over the axis '" + grid[axis].name +
+               "'";
+      used[axis] = true;
+      parts *= grid[axis].size;
+    }
+    std::string complaint =
+        complaintOnParts(split, parts, dims[dim], mayOverlap);
+    if (!complaint.empty())
+      return "the parts of '" + name + "' " + complaint + " " + toString(dims);
+  }
+  return "";
+}
+
 namespace {
 
 /// The tables come with the program; a fault here is a fault of whoever wrote
@@ -150,8 +255,10 @@ public:
       check(*program.evalLoss);
       checkSamples(*program.evalLoss);
     }
-    if (program.evalCorrect)
+    if (program.evalCorrect) {
       check(*program.evalCorrect);
+      checkSamples(*program.evalCorrect);
+    }
     for (const Tensor &prediction : program.predictions) {
       check(prediction);
       checkSamples(prediction);
@@ -177,10 +284,11 @@ private:
            std::to_string(tensor.offsets.size()) +
            " offsets, expected one for each of " + std::to_string(classes) +
            " rank classes");
-    if (tensor.splits.size() > tensor.dims.size())
-      fail("'" + tensor.name + "' has more splits than dimensions");
-    for (std::size_t dim = 0; dim < tensor.splits.size(); ++dim)
-      checkSplit(tensor, tensor.splits[dim], tensor.dims[dim]);
+    std::string complaint =
+        faultOfSplits(program.grid, tensor.name, tensor.dims, tensor.splits,
+                      /*mayOverlap=*/false);
+    if (!complaint.empty())
+      fail(complaint);
     for (int rank = 0; rank < program.ranks(); ++rank) {
       int rankClass = program.classOfRank[rank];
       std::int64_t offset = tensor.offsets[rankClass];
@@ -190,25 +298,6 @@ private:
         fail("'" + tensor.name + "' lies outside the arena of rank " +
              std::to_string(rank));
     }
-  }
-
-  void checkSplit(const Tensor &tensor, const Split &split,
-                  std::int64_t dim) const {
-    if (split.axes.empty())
-      return;
-    std::size_t parts = 1;
-    for (int axis : split.axes) {
-      if (axis < 0 || axis >= static_cast<int>(program.grid.size()))
-        fail("'" + tensor.name + "' is cut over an axis that is not there");
-      parts *= program.grid[axis].size;
-    }
-    bool covers = split.bounds.size() == parts + 1 &&
-                  split.bounds.front() == 0 && split.bounds.back() == dim;
-    for (std::size_t i = 1; covers && i < split.bounds.size(); ++i)
-      covers = split.bounds[i - 1] <= split.bounds[i];
-    if (!covers)
-      fail("the parts of '" + tensor.name + "' do not cover its shape " +
-           toString(tensor.dims));
   }
 
   const Program &program;

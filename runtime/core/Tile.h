@@ -29,8 +29,22 @@ struct Tile {
 /// The index of a rank on each axis of the grid.
 std::vector<int> coordinatesOf(const std::vector<GridAxis> &grid, int rank);
 
-/// The tile that a rank holds.
+/// The ranks, this one among them, that differ from `rank` on the named axes
+/// only, ascending. Throws `Error` for an axis that the grid does not have.
+std::vector<int> groupOf(const std::vector<GridAxis> &grid, int rank,
+                         std::initializer_list<const char *> axes);
+
+/// The tile that a rank holds of a tensor with these sizes and splits.
+Tile tileOf(const std::vector<GridAxis> &grid, const Dims &dims,
+            const std::vector<Split> &splits, int rank);
 Tile tileOf(const Program &program, const Tensor &tensor, int rank);
+
+/// What two tiles of one tensor have in common; without elements where they do
+/// not meet.
+Tile commonTile(const Tile &a, const Tile &b);
+
+/// Whether every element of the inner tile lies in the outer one.
+bool liesInside(const Tile &inner, const Tile &outer);
 
 /// Whether a rank is the first of those that hold the same tile. The tiles of
 /// the owners cover the tensor exactly once.
@@ -42,6 +56,14 @@ void copyTile(void *dense, const void *whole, const Dims &dims,
               const Tile &tile, std::size_t elementBytes);
 void placeTile(void *whole, const void *dense, const Dims &dims,
                const Tile &tile, std::size_t elementBytes);
+
+/// What is wrong with the splits of a tensor that messages call `name`; empty
+/// when nothing is. Unless `mayOverlap`, the tiles have to cover the tensor,
+/// and only ranks that agree on the axes of all splits hold an element
+/// together.
+std::string faultOfSplits(const std::vector<GridAxis> &grid,
+                          const std::string &name, const Dims &dims,
+                          const std::vector<Split> &splits, bool mayOverlap);
 
 /// Throws `Error` when the tables of a program contradict each other.
 void checkTables(const Program &program);

@@ -105,6 +105,9 @@ protected:
                        DType type, Reduction reduction) override;
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
                    int root) override;
+  void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
+                  void *receive, const Counts &receiveCounts,
+                  DType type) override;
 
 private:
   /// The bytes of a part of a buffer.
@@ -284,6 +287,28 @@ void NcclCommunicator::doBroadcast(Stream &stream, void *data,
            "ncclBroadcast");
     if (rank() == root)
       countSent(static_cast<std::int64_t>(bytes) * (size() - 1));
+  });
+}
+
+void NcclCommunicator::doExchange(Stream &stream, const void *send,
+                                  const Counts &sendCounts, void *receive,
+                                  const Counts &receiveCounts, DType type) {
+  stream.communicate("exchange", [=] {
+    grouped("ncclSend and ncclRecv", [&](int peer) {
+      // Only read, in spite of the type of `Bytes`.
+      Bytes leaves = partOf(const_cast<void *>(send), sendCounts, type, peer);
+      Bytes arrives = partOf(receive, receiveCounts, type, peer);
+      ncclResult_t status = ncclSuccess;
+      if (leaves.size > 0)
+        status = ncclSend(leaves.data, leaves.size, ncclUint8, peer, comm,
+                          channel());
+      if (arrives.size > 0 &&
+          (status == ncclSuccess || status == ncclInProgress))
+        status = ncclRecv(arrives.data, arrives.size, ncclUint8, peer, comm,
+                          channel());
+      return status;
+    });
+    countSent(sendCounts.total() * static_cast<std::int64_t>(sizeOf(type)));
   });
 }
 

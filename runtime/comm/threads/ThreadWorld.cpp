@@ -39,6 +39,9 @@ struct Call {
   DType type = DType::f32;
   Reduction reduction = Reduction::sum;
   int root = 0;
+  /// Of an exchange: what this rank sends and awaits, by rank of the group.
+  const Counts *sent = nullptr;
+  const Counts *awaited = nullptr;
 
   bool matches(const Call &other) const {
     return std::strcmp(kind, other.kind) == 0 && count == other.count &&
@@ -79,10 +82,15 @@ protected:
                        DType type, Reduction reduction) override;
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
                    int root) override;
+  void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
+                  void *receive, const Counts &receiveCounts,
+                  DType type) override;
 
 private:
   /// Shows the call to the group and returns when all have shown theirs.
   void meet(const Call &call);
+  /// Throws `Error` when a rank sends what its peer does not await.
+  void checkMessages() const;
   void allReduceSmall(const Call &call);
   void allReduceLarge(const Call &call);
 
@@ -203,6 +211,51 @@ void ThreadCommunicator::doBroadcast(Stream &stream, void *data,
     group->barrier.arriveAndWait();
     if (rank() == call.root)
       countSent(bytes * (size() - 1));
+  });
+}
+
+void ThreadCommunicator::checkMessages() const {
+  // As in `meet`: all ranks look at all messages.
+  for (int from = 0; from < size(); ++from)
+    for (int to = 0; to < size(); ++to) {
+      std::int64_t sent = (*group->calls[from].sent)[to];
+      std::int64_t awaited = (*group->calls[to].awaited)[from];
+      if (sent != awaited)
+        throw Error("rank " + std::to_string(group->members[from]) + " sends " +
+                    std::to_string(sent) + " elements to rank " +
+                    std::to_string(group->members[to]) + ", which expects " +
+                    std::to_string(awaited));
+    }
+}
+
+void ThreadCommunicator::doExchange(Stream &stream, const void *send,
+                                    const Counts &sendCounts, void *receive,
+                                    const Counts &receiveCounts, DType type) {
+  stream.communicate("exchange", [this, send, sendCounts, receive,
+                                  receiveCounts, type] {
+    // The others only read what is shown to them.
+    Call call{"exchange",
+              const_cast<void *>(send),
+              0,
+              type,
+              Reduction::sum,
+              0,
+              &sendCounts,
+              &receiveCounts};
+    meet(call);
+    checkMessages();
+    auto bytes = static_cast<std::int64_t>(sizeOf(type));
+    for (int step = 1; step < size(); ++step) {
+      int peer = (rank() + step) % size();
+      std::int64_t count = receiveCounts[peer];
+      if (count > 0)
+        std::memcpy(
+            static_cast<char *>(receive) + receiveCounts.offset(peer) * bytes,
+            bytesOf(peer, group->calls[peer].sent->offset(rank()), type),
+            static_cast<std::size_t>(count * bytes));
+    }
+    group->barrier.arriveAndWait();
+    countSent(sendCounts.total() * bytes);
   });
 }
 

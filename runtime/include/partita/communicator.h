@@ -43,6 +43,8 @@ private:
   std::vector<std::int64_t> values;
 };
 
+class Redistribution;
+
 /// Counts what a rank sends; its network figures come from here.
 class Traffic;
 
@@ -97,6 +99,21 @@ public:
       doBroadcast(stream, data, count, DTypeOf<T>::value, root);
   }
 
+  /// Sends sendCounts[r] elements at sendCounts.offset(r) of `send` to rank r,
+  /// and receives receiveCounts[r] elements from rank r at
+  /// receiveCounts.offset(r) of `receive`; the two buffers do not overlap.
+  /// What a rank sends to another, that one has to expect; nobody sends to
+  /// itself: its own counts are 0. Ranks without messages take part.
+  /// Equivalent to MPI_Alltoallv.
+  template <typename T>
+  void exchange(Stream &stream, const T *send, const Counts &sendCounts,
+                T *receive, const Counts &receiveCounts) {
+    checkMessages(sendCounts, receiveCounts);
+    if (rankCount > 1)
+      doExchange(stream, send, sendCounts, receive, receiveCounts,
+                 DTypeOf<T>::value);
+  }
+
   /// Where sent bytes are counted; set once by the runtime, may be null.
   void setTraffic(Traffic *meter) { traffic = meter; }
 
@@ -110,12 +127,19 @@ protected:
                                DType type, Reduction reduction) = 0;
   virtual void doBroadcast(Stream &stream, void *data, std::int64_t count,
                            DType type, int root) = 0;
+  virtual void doExchange(Stream &stream, const void *send,
+                          const Counts &sendCounts, void *receive,
+                          const Counts &receiveCounts, DType type) = 0;
 
   /// Counts `bytes` as sent now by this rank.
   void countSent(std::int64_t bytes);
 
 private:
+  /// Moves tensors of any element type.
+  friend class Redistribution;
+
   void checkParts(const Counts &counts) const;
+  void checkMessages(const Counts &sent, const Counts &received) const;
 
   int rankIndex;
   int rankCount;

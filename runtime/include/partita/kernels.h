@@ -37,6 +37,7 @@
 
 #include <initializer_list>
 #include <memory>
+#include <vector>
 
 namespace partita {
 
@@ -412,6 +413,27 @@ public:
 class Copy : public Kernel {
 public:
   Copy(Device &device, std::size_t bytes);
+  void operator()(Stream &stream, const void *x, void *y) const;
+};
+
+/// A box of elements to copy. Its sizes and, in the source and in the
+/// destination, the place of its first element and the elements between
+/// neighbours along each axis, all in elements.
+struct BoxToCopy {
+  Dims size;
+  std::int64_t from = 0;
+  Dims fromStrides;
+  std::int64_t to = 0;
+  Dims toStrides;
+};
+
+/// Copies boxes from x to y; they may not overlap in y. What lies between them
+/// is left alone. Elements of 1, 2, 4 or 8 bytes. `name`, a string literal, is
+/// what messages call the work.
+class CopyBoxes : public Kernel {
+public:
+  CopyBoxes(Device &device, const char *name, std::size_t elementBytes,
+            const std::vector<BoxToCopy> &boxes);
   void operator()(Stream &stream, const void *x, void *y) const;
 };
 

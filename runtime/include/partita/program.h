@@ -34,6 +34,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace partita {
@@ -49,6 +50,11 @@ struct GridAxis {
 /// over one axis: part i covers [bounds[i], bounds[i+1]), where i is the rank's
 /// index on that axis. Cut over several axes: i counts row-major over them, the
 /// first axis being the slowest. Parts may be uneven and empty.
+///
+/// Parts that overlap, as where each has a halo of its neighbours' elements, or
+/// that do not cover the dimension are given by `ranges` in place of `bounds`:
+/// part i covers [ranges[2 * i], ranges[2 * i + 1]). Only what lives inside a
+/// step may be cut so: see partita/redistribution.h.
 struct Split {
   Split() = default;
   Split(int axis, std::vector<std::int64_t> bounds)
@@ -57,8 +63,27 @@ struct Split {
   Split(std::vector<int> axes, std::vector<std::int64_t> bounds)
       : axes(std::move(axes)), bounds(std::move(bounds)) {}
 
+  /// A split by `ranges`, a begin and an end for each part.
+  static Split overlapping(std::vector<int> axes,
+                           std::vector<std::int64_t> ranges) {
+    Split split(std::move(axes), {});
+    split.ranges = std::move(ranges);
+    return split;
+  }
+
+  /// Where a part begins and ends; only for dimensions that are cut.
+  std::pair<std::int64_t, std::int64_t> range(int part) const {
+    auto i = static_cast<std::size_t>(part);
+    if (ranges.empty())
+      return {bounds[i], bounds[i + 1]};
+    return {ranges[2 * i], ranges[2 * i + 1]};
+  }
+
   std::vector<int> axes;
+  /// One more than there are parts, or empty where `ranges` is given.
   std::vector<std::int64_t> bounds;
+  /// Twice as many as there are parts, or empty.
+  std::vector<std::int64_t> ranges;
 };
 
 /// A tensor in the arena: what it is as a whole, and where a rank's tile lies.
@@ -181,6 +206,8 @@ public:
   /// The seed of all random numbers, equal on all ranks.
   std::uint64_t seed = 0;
 
+  /// The process grid.
+  const std::vector<GridAxis> &grid() const;
   /// This rank's index on a grid axis.
   int coordinate(int axis) const;
 
