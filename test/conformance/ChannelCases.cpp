@@ -180,6 +180,87 @@ void broadcast(ChannelRank &rank) {
   });
 }
 
+/// What a rank sends to another: nothing to some, and never the same both ways.
+std::int64_t messageSize(int from, int to, std::int64_t scale) {
+  return from == to || (from + 2 * to) % 4 == 1 ? 0 : scale * (from + 3 * to);
+}
+
+/// The counts of a rank's messages to (or from) all ranks.
+Counts messageCounts(int rank, int size, std::int64_t scale, bool sends) {
+  std::vector<std::int64_t> counts;
+  for (int peer = 0; peer < size; ++peer)
+    counts.push_back(sends ? messageSize(rank, peer, scale)
+                           : messageSize(peer, rank, scale));
+  return Counts(counts);
+}
+
+void exchange(ChannelRank &rank) {
+  Communicator &group = rank.group(everybody(rank.world));
+  int self = group.rank(), size = group.size();
+  auto check = [&](auto zero) {
+    using T = decltype(zero);
+    for (std::int64_t scale : {0, 1, 7, 1000}) {
+      Counts sent = messageCounts(self, size, scale, /*sends=*/true);
+      Counts received = messageCounts(self, size, scale, /*sends=*/false);
+      std::vector<T> out = bufferOf<T>(self, sent.total());
+      std::vector<T> in(static_cast<std::size_t>(received.total()) + 1, T(42));
+      group.exchange(rank.comm, out.data(), sent, in.data(), received);
+      rank.comm.sync();
+      for (int peer = 0; peer < size; ++peer) {
+        // Where this rank's message lay in the peer's buffer.
+        std::int64_t start =
+            messageCounts(peer, size, scale, /*sends=*/true).offset(self);
+        for (std::int64_t i = 0; i < received[peer]; ++i)
+          expectSame(in[received.offset(peer) + i], valueAt<T>(peer, start + i),
+                     "exchange with rank " + std::to_string(peer) + " at " +
+                         std::to_string(i));
+      }
+      expectSame(in.back(), T(42), "exchange behind the buffer");
+      if (out != bufferOf<T>(self, sent.total()))
+        throw Error("exchange changed what it sent");
+    }
+  };
+  forTypes(check);
+  check(std::uint8_t());
+}
+
+/// Exchanges in the rows and the columns of a grid, several in flight, from and
+/// to parts of one buffer.
+void exchangeInGroups(ChannelRank &rank) {
+  int size = rank.world.size, columns = size % 2 == 0 ? 2 : 1;
+  std::vector<int> row, column;
+  for (int other = 0; other < size; ++other) {
+    if (other / columns == rank.world.rank / columns)
+      row.push_back(other);
+    if (other % columns == rank.world.rank % columns)
+      column.push_back(other);
+  }
+  Communicator *groups[] = {&rank.group(row), &rank.group(column)};
+  const std::vector<int> *members[] = {&row, &column};
+  // Every rank sends one element to the next one of its group.
+  constexpr int kSteps = 20;
+  std::vector<std::int64_t> buffer(4 * kSteps, -1);
+  for (int step = 0; step < 2 * kSteps; ++step) {
+    Communicator &group = *groups[step % 2];
+    std::vector<std::int64_t> sent(group.size(), 0), received = sent;
+    if (group.size() > 1) {
+      sent[(group.rank() + 1) % group.size()] = 1;
+      received[(group.rank() + group.size() - 1) % group.size()] = 1;
+    }
+    std::int64_t *out = buffer.data() + 2 * step;
+    *out = rank.world.rank * 1000 + step;
+    group.exchange(rank.comm, out, Counts(sent), out + 1, Counts(received));
+  }
+  rank.comm.sync();
+  for (int step = 0; step < 2 * kSteps; ++step) {
+    const Communicator &group = *groups[step % 2];
+    int before = (group.rank() + group.size() - 1) % group.size();
+    std::int64_t expected =
+        group.size() > 1 ? (*members[step % 2])[before] * 1000 + step : -1;
+    expectSame(buffer[2 * step + 1], expected, "exchange in a group");
+  }
+}
+
 void notANumber(ChannelRank &rank) {
   Communicator &group = rank.group(everybody(rank.world));
   for (Reduction reduction : kReductions) {
@@ -275,6 +356,15 @@ void trafficIsCounted(ChannelRank &rank) {
   if (found < expected - 1000 || found > expected + 1000)
     throw Error("counted " + std::to_string(found) + " bytes, expected about " +
                 std::to_string(expected));
+  // An exchange sends what its counts say.
+  Counts sent = messageCounts(group.rank(), group.size(), 5, /*sends=*/true);
+  Counts received =
+      messageCounts(group.rank(), group.size(), 5, /*sends=*/false);
+  std::vector<double> out(sent.total(), 1.0), in(received.total(), 0.0);
+  group.exchange(rank.comm, out.data(), sent, in.data(), received);
+  rank.comm.sync();
+  expectSame<std::int64_t>(traffic.totalBytes() - found, 8 * sent.total(),
+                           "bytes of an exchange");
   if (n > 1 && !(traffic.peakRate() > 0))
     throw Error("the peak rate is 0 after an all-reduce");
 }
@@ -327,6 +417,8 @@ const std::vector<ChannelCase> &partita::channelCases() {
       {"allGather", allGather},
       {"reduceScatter", reduceScatter},
       {"broadcast", broadcast},
+      {"exchange", exchange},
+      {"exchangeInGroups", exchangeInGroups},
       {"notANumber", notANumber},
       {"gridGroups", gridGroups},
       {"loopWithEvents", loopWithEvents},

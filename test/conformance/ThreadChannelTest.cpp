@@ -105,6 +105,37 @@ TEST(ThreadChannelFailure, UnequalCountsAreNamed) {
             "allReduce of 8 f32 (sum, root 0)");
 }
 
+TEST(ThreadChannelFailure, UnawaitedMessagesAreNamed) {
+  Failure failure;
+  runRanks(3, failure, [](ChannelRank &rank) {
+    Communicator &group = rank.group({0, 1, 2});
+    std::vector<float> out(4), in(4);
+    std::vector<std::int64_t> sent(3, 0), received(3, 0);
+    if (rank.world.rank == 0)
+      sent[2] = 4;
+    if (rank.world.rank == 2)
+      received[0] = 3;
+    group.exchange(rank.comm, out.data(), Counts(sent), in.data(),
+                   Counts(received));
+    rank.comm.sync();
+  });
+  EXPECT_EQ(failure.message(), "exchange: rank 0 sends 4 elements to rank 2, "
+                               "which expects 3");
+}
+
+TEST(ThreadChannelFailure, MessagesToOneselfAreRefused) {
+  Failure failure;
+  runRanks(2, failure, [](ChannelRank &rank) {
+    Communicator &group = rank.group({0, 1});
+    float out[2] = {}, in[2] = {};
+    group.exchange(rank.comm, out, {1, 1}, in, {1, 1});
+  });
+  std::string message = failure.message();
+  EXPECT_EQ(message, "an exchange was given a message of rank " +
+                         std::to_string(failure.rank()) +
+                         " of its group to itself");
+}
+
 TEST(ThreadChannelFailure, WrongNumberOfPartsIsRefused) {
   Failure failure;
   runRanks(2, failure, [](ChannelRank &rank) {

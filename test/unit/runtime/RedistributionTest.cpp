@@ -347,10 +347,11 @@ TEST_P(RedistributionOn, MovesBetweenAllLayouts) {
   constexpr DType kTypes[] = {DType::f32, DType::u8, DType::i16, DType::i64};
   constexpr MoveKind kKinds[] = {MoveKind::allToAll, MoveKind::exchange,
                                  MoveKind::haloExchange};
+  constexpr std::size_t kRounds = 4;
   Draw draw(grid, 1);
   std::vector<Case> cases;
-  for (std::size_t rank = 0; rank <= 4; ++rank) {
-    Dims dims = draw.dims(rank);
+  for (std::size_t round = 0; round < 5 * kRounds; ++round) {
+    Dims dims = draw.dims(round % 5);
     std::vector<Layout> sources = draw.layouts(dims);
     std::vector<Layout> targets = draw.layouts(dims);
     for (const Layout &from : sources)
