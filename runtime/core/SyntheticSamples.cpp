@@ -47,10 +47,14 @@ public:
     Tile part{Dims(tile.start.begin() + 1, tile.start.end()),
               Dims(tile.size.begin() + 1, tile.size.end())};
     std::size_t bytes = sizeOf(input.tensor.type);
-    std::vector<std::byte> whole(elementsOf(sampleDims) * bytes);
     for (std::int64_t id : ids) {
-      make(id, whole);
-      copyTile(out, whole.data(), sampleDims, part, bytes);
+      // Values follow from the place in the whole sample, whatever the cut.
+      forRuns(
+          sampleDims, part,
+          [&](std::int64_t inSample, std::int64_t inTile, std::int64_t count) {
+            for (std::int64_t i = 0; i < count; ++i)
+              make(id, inSample + i, out + (inTile + i) * bytes);
+          });
       out += part.elements() * bytes;
     }
   }
@@ -64,29 +68,22 @@ public:
   }
 
 private:
-  void make(std::int64_t id, std::vector<std::byte> &whole) const {
-    std::int64_t elements = elementsOf(sampleDims);
-    for (std::int64_t i = 0; i < elements; ++i) {
-      switch (input.tensor.type) {
-      case DType::i32:
-        put(whole, i, static_cast<std::int32_t>(integerAt(id, i)));
-        break;
-      case DType::i64:
-        put(whole, i, integerAt(id, i));
-        break;
-      case DType::f64:
-        put(whole, i, double(floatAt(id, i)));
-        break;
-      default:
-        put(whole, i, floatAt(id, i));
-        break;
-      }
+  /// Writes the value of an element of a sample to `out`.
+  void make(std::int64_t id, std::int64_t element, std::byte *out) const {
+    switch (input.tensor.type) {
+    case DType::i32:
+      return put(out, static_cast<std::int32_t>(integerAt(id, element)));
+    case DType::i64:
+      return put(out, integerAt(id, element));
+    case DType::f64:
+      return put(out, double(floatAt(id, element)));
+    default:
+      return put(out, floatAt(id, element));
     }
   }
 
-  template <typename T>
-  static void put(std::vector<std::byte> &whole, std::int64_t i, T value) {
-    std::memcpy(whole.data() + i * sizeof(T), &value, sizeof(T));
+  template <typename T> static void put(std::byte *out, T value) {
+    std::memcpy(out, &value, sizeof(T));
   }
 
   float floatAt(std::int64_t id, std::int64_t element) const {

@@ -109,11 +109,9 @@ bool partita::ownsTile(const Program &program, const Tensor &tensor, int rank) {
   return true;
 }
 
-/// Calls copy(offset in the whole, offset in the dense buffer, bytes) for every
-/// contiguous run of the tile.
-template <typename Copy>
-static void forRuns(const Dims &dims, const Tile &tile,
-                    std::size_t elementBytes, Copy copy) {
+void partita::forRuns(const Dims &dims, const Tile &tile,
+                      const std::function<void(std::int64_t, std::int64_t,
+                                               std::int64_t)> &visit) {
   if (tile.elements() == 0)
     return;
   // Inner dimensions that are held completely belong to one run.
@@ -140,7 +138,7 @@ static void forRuns(const Dims &dims, const Tile &tile,
     std::int64_t offset = first;
     for (std::size_t dim = 0; dim < outer; ++dim)
       offset += (tile.start[dim] + index[dim]) * strides[dim];
-    copy(offset * elementBytes, done * elementBytes, run * elementBytes);
+    visit(offset, done, run);
     done += run;
     std::size_t dim = outer;
     while (dim > 0 && ++index[dim - 1] == tile.size[dim - 1])
@@ -152,19 +150,25 @@ static void forRuns(const Dims &dims, const Tile &tile,
 
 void partita::copyTile(void *dense, const void *whole, const Dims &dims,
                        const Tile &tile, std::size_t elementBytes) {
-  forRuns(dims, tile, elementBytes,
-          [&](std::size_t from, std::size_t to, std::size_t bytes) {
-            std::memcpy(static_cast<char *>(dense) + to,
-                        static_cast<const char *>(whole) + from, bytes);
+  auto *to = static_cast<char *>(dense);
+  auto *from = static_cast<const char *>(whole);
+  auto bytes = static_cast<std::int64_t>(elementBytes);
+  forRuns(dims, tile,
+          [&](std::int64_t inWhole, std::int64_t inTile, std::int64_t count) {
+            std::memcpy(to + inTile * bytes, from + inWhole * bytes,
+                        static_cast<std::size_t>(count * bytes));
           });
 }
 
 void partita::placeTile(void *whole, const void *dense, const Dims &dims,
                         const Tile &tile, std::size_t elementBytes) {
-  forRuns(dims, tile, elementBytes,
-          [&](std::size_t to, std::size_t from, std::size_t bytes) {
-            std::memcpy(static_cast<char *>(whole) + to,
-                        static_cast<const char *>(dense) + from, bytes);
+  auto *to = static_cast<char *>(whole);
+  auto *from = static_cast<const char *>(dense);
+  auto bytes = static_cast<std::int64_t>(elementBytes);
+  forRuns(dims, tile,
+          [&](std::int64_t inWhole, std::int64_t inTile, std::int64_t count) {
+            std::memcpy(to + inWhole * bytes, from + inTile * bytes,
+                        static_cast<std::size_t>(count * bytes));
           });
 }
 

@@ -16,6 +16,9 @@
 
 #include "partita/program.h"
 
+#include <functional>
+#include <initializer_list>
+
 namespace partita {
 
 /// A box inside a tensor: where it starts and how large it is, per dimension.
@@ -49,6 +52,12 @@ bool liesInside(const Tile &inner, const Tile &outer);
 /// Whether a rank is the first of those that hold the same tile. The tiles of
 /// the owners cover the tensor exactly once.
 bool ownsTile(const Program &program, const Tensor &tensor, int rank);
+
+/// Calls visit(offset in the whole tensor, offset in the dense tile, elements)
+/// for every run of elements that follow each other in both, in order.
+void forRuns(
+    const Dims &dims, const Tile &tile,
+    const std::function<void(std::int64_t, std::int64_t, std::int64_t)> &visit);
 
 /// Copies the tile out of a whole row-major tensor into a dense buffer, and
 /// back. Neither needs to be aligned.

@@ -105,6 +105,16 @@ TEST_F(Threads, movement) {
   check(kCount, [&](float *y) { transpose(stream, x.data(), y); });
   check(kN * kC * 66 * 36, [&](float *y) { pad(stream, x.data(), y); });
   check(kN * kC * kSize, [&](float *y) { mask(stream, 1, 2, y); });
+  // A long run, columns, and single elements: pieces end inside of each.
+  CopyBoxes boxes(device, "pack", sizeof(float),
+                  {{{kCount / 3}, 5, {1}, 0, {1}},
+                   {{kN * kC, 31}, 2, {kInner, 1}, kCount / 3, {31, 1}},
+                   {{kInner}, 0, {kN * kC}, kCount / 2, {2}}});
+  Floats zeros(kCount, 0.0f);
+  check(kCount, [&](float *y) {
+    std::copy(zeros.begin(), zeros.end(), y);
+    boxes(stream, x.data(), y);
+  });
 }
 
 } // namespace

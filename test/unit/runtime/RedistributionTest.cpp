@@ -387,9 +387,11 @@ TEST_P(RedistributionOn, FillsOverlappingBoxes) {
 }
 
 TEST_P(RedistributionOn, GathersAndScatters) {
+  constexpr std::size_t kRounds = 4;
   Draw draw(grid, 3);
   std::vector<Case> cases;
-  for (std::size_t rank = 1; rank <= 4; ++rank) {
+  for (std::size_t round = 0; round < 4 * kRounds; ++round) {
+    std::size_t rank = 1 + round % 4;
     Dims dims = draw.dims(rank);
     for (const Layout &cut : draw.layouts(dims))
       for (std::size_t dim = 0; dim < rank; ++dim)

@@ -76,6 +76,39 @@ TEST(Tile, SeveralAxesCountRowMajor) {
   EXPECT_EQ(tileOf(program, tensor, 2).start, (Dims{1}));
 }
 
+TEST(Tile, PartsMayOverlap) {
+  std::vector<GridAxis> grid = {{"data", 2}};
+  std::vector<Split> halo = {Split(), Split::overlapping({0}, {0, 4, 2, 7})};
+  EXPECT_EQ(tileOf(grid, {3, 7}, halo, 1).start, (Dims{0, 2}));
+  EXPECT_EQ(tileOf(grid, {3, 7}, halo, 1).size, (Dims{3, 5}));
+  EXPECT_EQ(halo[1].range(0), (std::pair<std::int64_t, std::int64_t>(0, 4)));
+  EXPECT_EQ(faultOfSplits(grid, "x", {3, 7}, halo, /*mayOverlap=*/true), "");
+  EXPECT_EQ(faultOfSplits(grid, "x", {3, 6}, halo, /*mayOverlap=*/true),
+            "the parts of 'x' lie outside its shape [3, 6]");
+  // All ranks hold the middle.
+  std::vector<Split> middle = {Split::overlapping({}, {1, 3})};
+  EXPECT_EQ(tileOf(grid, {3}, middle, 1).start, (Dims{1}));
+}
+
+TEST(Tile, CommonTilesMayBeEmpty) {
+  Tile a{{0, 2}, {3, 4}}, b{{1, 0}, {5, 3}}, c{{3, 0}, {1, 9}};
+  EXPECT_EQ(commonTile(a, b).start, (Dims{1, 2}));
+  EXPECT_EQ(commonTile(a, b).size, (Dims{2, 1}));
+  EXPECT_EQ(commonTile(a, c).elements(), 0);
+  EXPECT_TRUE(liesInside({{1, 3}, {2, 2}}, a));
+  EXPECT_FALSE(liesInside(b, a));
+  EXPECT_TRUE(liesInside({}, {}));
+}
+
+TEST(Tile, GroupsVaryOnTheirAxes) {
+  std::vector<GridAxis> grid = {{"a", 2}, {"b", 3}};
+  EXPECT_EQ(groupOf(grid, 4, {"b"}), (std::vector<int>{3, 4, 5}));
+  EXPECT_EQ(groupOf(grid, 4, {"a"}), (std::vector<int>{1, 4}));
+  EXPECT_EQ(groupOf(grid, 4, {}), (std::vector<int>{4}));
+  EXPECT_EQ(messageOf([&] { groupOf(grid, 0, {"c"}); }),
+            "the grid has no axis 'c'");
+}
+
 TEST(Tile, TablesAreChecked) {
   Program good = gridOf({{"data", 2}});
   EXPECT_EQ(messageOf([&] { checkTables(good); }), "");
@@ -94,6 +127,24 @@ TEST(Tile, TablesAreChecked) {
       {"g", DType::f32, {5}, {Split(1, {0, 3, 5})}, {0}});
   EXPECT_TRUE(says(messageOf([&] { checkTables(program); }),
                    "an axis that is not there"));
+  program = good;
+  program.gradients.push_back(
+      {"g", DType::f32, {5}, {Split::overlapping({0}, {0, 3, 2, 5})}, {0}});
+  EXPECT_TRUE(says(messageOf([&] { checkTables(program); }),
+                   "the parts of 'g' may overlap, expected bounds that cover "
+                   "its shape [5]"));
+  program = good;
+  program.variables.push_back({{"w",
+                                DType::f32,
+                                {4, 4},
+                                {Split(0, {0, 2, 4}), Split(0, {0, 2, 4})},
+                                {0}}});
+  EXPECT_TRUE(says(messageOf([&] { checkTables(program); }),
+                   "'w' is cut twice over the axis 'data'"));
+  program = good;
+  program.evalCorrect = Tensor{"hits", DType::f32, {5}, {}, {0}};
+  EXPECT_TRUE(says(messageOf([&] { checkTables(program); }),
+                   "'hits' has shape [5], expected 7 samples first"));
   program = good;
   program.gradients.push_back({"g", DType::f32, {5}, {}, {(1 << 20) - 16}});
   EXPECT_TRUE(says(messageOf([&] { checkTables(program); }),
