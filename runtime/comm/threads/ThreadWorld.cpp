@@ -31,6 +31,11 @@ constexpr std::int64_t kSmallBytes = 16 * 1024;
 /// write to one cache line.
 constexpr std::int64_t kChunkUnit = 16;
 
+/// What a rank sends and awaits in an exchange, by rank of the group.
+struct Messages {
+  Counts sent, awaited;
+};
+
 /// What a rank is about to do, shown to the others before it is done.
 struct Call {
   const char *kind = "";
@@ -39,9 +44,9 @@ struct Call {
   DType type = DType::f32;
   Reduction reduction = Reduction::sum;
   int root = 0;
-  /// Of an exchange: what this rank sends and awaits, by rank of the group.
-  const Counts *sent = nullptr;
-  const Counts *awaited = nullptr;
+  /// Of an exchange. Shared, because others may still look at it when this rank
+  /// has stopped.
+  std::shared_ptr<const Messages> messages = nullptr;
 
   bool matches(const Call &other) const {
     return std::strcmp(kind, other.kind) == 0 && count == other.count &&
@@ -218,8 +223,8 @@ void ThreadCommunicator::checkMessages() const {
   // As in `meet`: all ranks look at all messages.
   for (int from = 0; from < size(); ++from)
     for (int to = 0; to < size(); ++to) {
-      std::int64_t sent = (*group->calls[from].sent)[to];
-      std::int64_t awaited = (*group->calls[to].awaited)[from];
+      std::int64_t sent = group->calls[from].messages->sent[to];
+      std::int64_t awaited = group->calls[to].messages->awaited[from];
       if (sent != awaited)
         throw Error("rank " + std::to_string(group->members[from]) + " sends " +
                     std::to_string(sent) + " elements to rank " +
@@ -231,31 +236,30 @@ void ThreadCommunicator::checkMessages() const {
 void ThreadCommunicator::doExchange(Stream &stream, const void *send,
                                     const Counts &sendCounts, void *receive,
                                     const Counts &receiveCounts, DType type) {
-  stream.communicate("exchange", [this, send, sendCounts, receive,
-                                  receiveCounts, type] {
-    // The others only read what is shown to them.
-    Call call{"exchange",
-              const_cast<void *>(send),
-              0,
-              type,
-              Reduction::sum,
-              0,
-              &sendCounts,
-              &receiveCounts};
+  // The others only read what is shown to them.
+  Call call{"exchange",
+            const_cast<void *>(send),
+            0,
+            type,
+            Reduction::sum,
+            0,
+            std::make_shared<Messages>(Messages{sendCounts, receiveCounts})};
+  stream.communicate("exchange", [this, call, receive] {
     meet(call);
     checkMessages();
-    auto bytes = static_cast<std::int64_t>(sizeOf(type));
+    auto bytes = static_cast<std::int64_t>(sizeOf(call.type));
+    const Counts &awaited = call.messages->awaited;
     for (int step = 1; step < size(); ++step) {
       int peer = (rank() + step) % size();
-      std::int64_t count = receiveCounts[peer];
-      if (count > 0)
-        std::memcpy(
-            static_cast<char *>(receive) + receiveCounts.offset(peer) * bytes,
-            bytesOf(peer, group->calls[peer].sent->offset(rank()), type),
-            static_cast<std::size_t>(count * bytes));
+      if (awaited[peer] == 0)
+        continue;
+      std::int64_t start = group->calls[peer].messages->sent.offset(rank());
+      std::memcpy(static_cast<char *>(receive) + awaited.offset(peer) * bytes,
+                  bytesOf(peer, start, call.type),
+                  static_cast<std::size_t>(awaited[peer] * bytes));
     }
     group->barrier.arriveAndWait();
-    countSent(sendCounts.total() * bytes);
+    countSent(call.messages->sent.total() * bytes);
   });
 }
 
