@@ -94,6 +94,10 @@ std::vector<int> movedAxes(const Grid &grid, const Sizes &sizes,
 int64_t stagingElements(const Grid &grid, const Sizes &sizes,
                         const Layout &from, const Move &move, int64_t rank);
 
+/// The same for all ranks at once.
+std::vector<int64_t> stagingElements(const Grid &grid, const Sizes &sizes,
+                                     const Layout &from, const Move &move);
+
 } // namespace partita::dist
 
 #endif // PARTITA_DIALECTS_DIST_IR_REDISTRIBUTION_H
