@@ -79,6 +79,20 @@ std::string FunctionMemory::nameOf(Operation *op) const {
   return isBackward ? name + ".grad" : name;
 }
 
+std::string FunctionMemory::sourceOf(const MoveView &move) const {
+  Value value = move.x;
+  while (Operation *producer = value.getDefiningOp()) {
+    if (!isa<nn::ReshapeOp>(producer) && !asMove(producer))
+      break;
+    value = producer->getOperand(0);
+  }
+  if (auto read = value.getDefiningOp<nn::ReadOp>())
+    return read.getVariable().str();
+  if (Operation *producer = value.getDefiningOp())
+    return nameOf(producer);
+  return storages[storageOf(value)].name;
+}
+
 int FunctionMemory::addTemporary(Value value, StringRef name) {
   Storage storage;
   storage.name = name.str();
@@ -97,6 +111,22 @@ int64_t FunctionMemory::lastUseOf(Value value) const {
       last = std::max(last, lastUseOf(user->getResult(0)));
   }
   return last;
+}
+
+/// The result of a move lives beside its operand: parts that stay are copied
+/// while others arrive.
+void FunctionMemory::assignMove(const MoveView &move) {
+  std::string name = nameOf(move.op), source = sourceOf(move);
+  put(move.y, addTemporary(move.y, source == name ? "part of " + name
+                                                  : source + " for " + name));
+  if (move.isSlice())
+    return;
+  Storage staging;
+  staging.name = "staging of " + name;
+  int64_t elements = memory.stagingElements(move);
+  staging.bytes = nn::byteSize(
+      RankedTensorType::get({elements}, move.global.getElementType()));
+  stagingOfMove[move.op] = addStorage(staging);
 }
 
 void FunctionMemory::put(Value value, int storage) {
@@ -136,6 +166,10 @@ void FunctionMemory::assignStorages() {
     }
     if (auto fused = dyn_cast<nn::FusedOp>(op)) {
       assignFused(fused, i);
+      continue;
+    }
+    if (std::optional<MoveView> move = asMove(&op)) {
+      assignMove(*move);
       continue;
     }
     for (Value result : op.getResults())
@@ -237,6 +271,28 @@ bool FunctionMemory::bind(Value value, const Storage &target) {
   return true;
 }
 
+/// Whether `next` may be computed over the old value of `variable`, which
+/// nobody reads any more then.
+bool FunctionMemory::canReplace(Value next, const Storage &variable) const {
+  Operation *producer = next.getDefiningOp();
+  if (!producer || !next.hasOneUse())
+    return false;
+  // A loop may read the old value where it writes the new one.
+  bool isLoop = isa<nn::FusedOp>(producer);
+  if (!isLoop && !asMove(producer))
+    return false;
+  int64_t written = index.lookup(producer);
+  return llvm::all_of(storageOfValue, [&](const auto &entry) {
+    auto [value, storage] = entry;
+    if (storages[storage].purpose != spmd::Purpose::variable ||
+        storages[storage].name != variable.name)
+      return true;
+    int64_t last = lastUseOf(value);
+    return isLoop ? last <= written && value.getType() == next.getType()
+                  : last < written;
+  });
+}
+
 void FunctionMemory::bindTargets() {
   // Variables first: their old value may still be read, so binding has the
   // strictest condition; then gradients, then results.
@@ -245,21 +301,8 @@ void FunctionMemory::bindTargets() {
     if (!assign)
       continue;
     Storage target = memory.variable(assign.getVariable());
-    Operation *producer = assign.getValue().getDefiningOp();
-    int64_t written = producer ? index.lookup(producer) : -1;
-    bool isSafe =
-        isa_and_nonnull<nn::FusedOp>(producer) && assign.getValue().hasOneUse();
-    for (auto [value, storage] : storageOfValue) {
-      if (!isSafe)
-        break;
-      if (storages[storage].purpose != spmd::Purpose::variable ||
-          storages[storage].name != target.name)
-        continue;
-      // The old value may be read by the very loop that writes the new one.
-      isSafe = lastUseOf(value) <= written &&
-               (value.getType() == assign.getValue().getType());
-    }
-    if (!isSafe || !bind(assign.getValue(), target))
+    if (!canReplace(assign.getValue(), target) ||
+        !bind(assign.getValue(), target))
       // At the end, when nobody reads the old value any more.
       copies.push_back({index.lookup(function.front().getTerminator()) - 1,
                         assign.getValue(), addStorage(target)});
@@ -298,6 +341,8 @@ void FunctionMemory::computeLifetimes() {
     storage.first = std::min(storage.first, defined);
     storage.last = std::max(storage.last, std::max(defined, lastUseOf(value)));
   }
+  for (auto [move, id] : stagingOfMove)
+    storages[id].first = storages[id].last = index.lookup(move);
   for (const CopyStep &copy : copies) {
     Storage &from = storages[storageOf(copy.from)];
     Storage &to = storages[copy.to];
