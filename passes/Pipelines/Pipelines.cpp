@@ -83,6 +83,8 @@ void addTrain(OpPassManager &manager, const PipelineOptions &options) {
 //===----------------------------------------------------------------------===//
 
 void addPlan(OpPassManager &manager, const PipelineOptions &options) {
+  // Reductions and point-wise operations say how their parts combine.
+  manager.addPass(createExpandCoupled());
   // Whatever nobody chose follows its operands.
   PropagateSplitsOptions propagate;
   propagate.ranks = options.ranks;

@@ -13,6 +13,47 @@
 
 include "mlir/Pass/PassBase.td"
 
+def ExpandCoupled : Pass<"partita-expand-coupled", "::mlir::ModuleOp"> {
+  let summary = "replace softmax and losses whose class dimension is split";
+  let description = [{
+    What: an operation that is split along a dimension whose indices depend on
+    each other is replaced by reductions over that dimension and point-wise
+    operations with the same split: softmax and log-softmax with their
+    gradients, cross-entropy with its gradient, and the test whether a
+    prediction is right (the smallest index among the largest logits).
+
+    Needs: `dist.split` on these operations, as a person or the planner chose.
+
+    Holds afterwards: no operation is split along a coupled dimension.
+
+    Example:
+
+    ```mlir
+    func.func @predict(%x: tensor<4x6xf32>) -> tensor<4x6xf32> {
+      %y = nn.softmax %x {axis = 1 : i64, dist.split = #dist.split<d1 = [model]>} : tensor<4x6xf32>
+      return %y : tensor<4x6xf32>
+    }
+    ```
+    becomes, with that split on all operations of shape 4x6 and reductions,
+    ```mlir
+      %m = nn.reduce max %x {axes = array<i64: 1>} : tensor<4x6xf32>
+      %k = nn.reshape %m : tensor<4xf32> -> tensor<4x1xf32>
+      %d = nn.sub %x, %k : tensor<4x6xf32>, tensor<4x1xf32>
+      %e = nn.exp %d : tensor<4x6xf32>
+      %s = nn.reduce sum %e {axes = array<i64: 1>} : tensor<4x6xf32>
+      %t = nn.reshape %s : tensor<4xf32> -> tensor<4x1xf32>
+      %y = nn.div %e, %t : tensor<4x6xf32>, tensor<4x1xf32>
+    ```
+
+    Refuses: more classes than numbers of the logits' type can tell apart.
+  }];
+  let statistics = [
+    Statistic<"numExpanded", "expanded", "operations that were replaced">
+  ];
+  let dependentDialects = ["::partita::dist::DistDialect",
+                           "::partita::nn::NNDialect"];
+}
+
 def PropagateSplits : Pass<"partita-propagate-splits", "::mlir::ModuleOp"> {
   let summary = "give every operation a split that follows from its operands";
   let description = [{

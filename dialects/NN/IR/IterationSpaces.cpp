@@ -527,6 +527,11 @@ IterationSpace TransposeOp::getIterationSpace() {
   return space;
 }
 
+IterationSpace IotaOp::getIterationSpace() {
+  return pointwiseSpace(getOperation());
+}
+Value IotaOp::getPlacedValue() { return getY(); }
+
 IterationSpace BroadcastOp::getIterationSpace() {
   return pointwiseSpace(getOperation());
 }

@@ -144,6 +144,20 @@ def NN_ConcatOp : NN_TensorOp<"concat", [NN_InferType,
   let assemblyFormat = "$inputs attr-dict `:` type($inputs)";
 }
 
+def NN_IotaOp : NN_TensorOp<"iota", [PartitionablePlaced]> {
+  let summary = "0, 1, 2, ...";
+  let description = [{
+    Element i is i, counted in the whole tensor of `size` elements of which the
+    result may be a part.
+
+    Constraints: (C1) the result has one dimension of at most `size` elements.
+  }];
+  let arguments = (ins I64Attr:$size);
+  let results = (outs NN_FloatTensor:$y);
+  let assemblyFormat = "attr-dict `:` type($y)";
+  let hasVerifier = 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Softmax and losses
 //===----------------------------------------------------------------------===//

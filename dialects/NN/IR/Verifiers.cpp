@@ -265,6 +265,16 @@ LogicalResult VarianceOp::verify() {
   return success();
 }
 
+LogicalResult IotaOp::verify() {
+  // C1
+  RankedTensorType type = tensorType(getY());
+  int64_t size = getSize();
+  if (type.getRank() == 1 && type.getDimSize(0) <= size)
+    return success();
+  return emitOpError() << "counts one dimension of at most " << size
+                       << " elements, found " << type;
+}
+
 LogicalResult ReshapeOp::verify() {
   auto x = tensorType(getX()), y = tensorType(getY());
   // C1
