@@ -76,6 +76,8 @@ if os.path.exists("/dev/nvidia0"):
 
 if python_has(config.partita_python, ["torch", "numpy"]):
     config.available_features.add("python-torch")
+if python_has(config.partita_python, ["onnx", "numpy"]):
+    config.available_features.add("python-onnx")
 
 # The folder with PyPI's onnxruntime, which tools/python-env makes.
 onnx_python = os.path.join(

@@ -12,6 +12,9 @@
 #include "dialects/NN/IR/NNOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Train/Passes.h"
+#include "llvm/ADT/BitVector.h"
+
+#include <optional>
 
 using namespace mlir;
 using namespace partita;
@@ -40,18 +43,25 @@ struct AppendLossPass : partita::impl::AppendLossBase<AppendLossPass> {
     }
     if (failed(verifyFunctions(module)) || failed(chooseResult(forward)))
       return signalPassFailure();
+    batch = findBatch(forward);
+    bool perSample = hasSamples(forward.getResultTypes()[resultIndex]);
+    if (!perSample && failed(checkBatchLoss(forward)))
+      return signalPassFailure();
     OpBuilder builder(forward);
     func::FuncOp step = clone(builder, forward, "step");
-    func::FuncOp eval = clone(builder, forward, "eval");
-    clone(builder, forward, "predict");
-    if (failed(finishStep(step)) || failed(finishEval(eval)))
+    if (failed(finishStep(step)))
       return signalPassFailure();
+    if (perSample && failed(finishEval(clone(builder, forward, "eval"))))
+      return signalPassFailure();
+    finishPredict(clone(builder, forward, "predict"));
     forward.erase();
     module->setAttr("partita.loss", builder.getStringAttr(loss));
   }
 
 private:
   unsigned resultIndex = 0;
+  /// Samples in the batch; none where no argument has a batch dimension.
+  std::optional<int64_t> batch;
 
   static func::FuncOp clone(OpBuilder &builder, func::FuncOp forward,
                             StringRef name) {
@@ -63,6 +73,36 @@ private:
   static StringRef resultName(func::FuncOp function, unsigned i) {
     auto name = function.getResultAttrOfType<StringAttr>(i, kName);
     return name ? name.getValue() : StringRef();
+  }
+
+  static std::optional<int64_t> findBatch(func::FuncOp forward) {
+    for (auto [i, type] : llvm::enumerate(forward.getArgumentTypes())) {
+      auto dim = forward.getArgAttrOfType<IntegerAttr>(i, kBatchDim);
+      auto tensor = cast<RankedTensorType>(type);
+      if (dim && dim.getInt() >= 0 && dim.getInt() < tensor.getRank())
+        return tensor.getDimSize(dim.getInt());
+    }
+    return std::nullopt;
+  }
+
+  /// Whether a result's first dimension counts the samples, as far as its
+  /// size tells: programs write such results and no others.
+  bool hasSamples(Type type) const {
+    auto tensor = cast<RankedTensorType>(type);
+    return !batch || (tensor.getRank() > 0 && tensor.getDimSize(0) == *batch);
+  }
+
+  /// A loss of the whole batch must be the model's own: labels belong to
+  /// samples.
+  LogicalResult checkBatchLoss(func::FuncOp forward) {
+    if (StringRef(loss).starts_with("output:"))
+      return success();
+    return forward.emitError()
+           << loss << " compares labels of " << *batch
+           << " samples with output '" << resultName(forward, resultIndex)
+           << "', whose type " << forward.getResultTypes()[resultIndex]
+           << " does not begin with them; choose another output by --output, "
+              "or take an output as the loss by --loss output:NAME";
   }
 
   /// Finds the result the loss is taken of.
@@ -237,6 +277,31 @@ private:
     }
     setResults(eval, losses, {"losses"});
     return success();
+  }
+
+  /// Leaves out of @predict what has no row per sample: it would be another
+  /// tensor for every batch of a data set.
+  void finishPredict(func::FuncOp predict) {
+    Operation *exit = predict.front().getTerminator();
+    llvm::BitVector left(exit->getNumOperands());
+    for (auto [i, type] : llvm::enumerate(predict.getResultTypes())) {
+      if (hasSamples(type))
+        continue;
+      left.set(i);
+      // At the location, because the operation would print the function.
+      InFlightDiagnostic warning =
+          emitWarning(predict.getLoc())
+          << "output '" << resultName(predict, i) << "' with type " << type
+          << " is left out of predictions: its first dimension is not the "
+             "batch of "
+          << *batch << " samples";
+      if (i == resultIndex)
+        warning.attachNote()
+            << "it is the loss of a whole batch, not of each sample, so that "
+               "the program cannot evaluate (--eval)";
+    }
+    exit->eraseOperands(left);
+    predict.eraseResults(left);
   }
 };
 

@@ -22,9 +22,15 @@ def AppendLoss : Pass<"partita-append-loss", "::mlir::ModuleOp"> {
     model's results. Labels become an argument named `labels`. A softmax that
     ends the model is left out of the loss, which contains it.
 
+    The batch is the first argument's dimension `nn.batch_dim`. A result whose
+    first dimension is not as long has no row per sample: `@predict` leaves it
+    out, with a warning. Where it is the loss (output:NAME), there is no
+    `@eval`.
+
     Needs: a module after import.
 
-    Holds afterwards: three functions, no `@forward`.
+    Holds afterwards: `@step`, `@predict` and, where the loss is one per sample,
+    `@eval`; no `@forward`. Results of `@predict` begin with the batch.
 
     Example (loss=cross_entropy):
 
@@ -46,7 +52,8 @@ def AppendLoss : Pass<"partita-append-loss", "::mlir::ModuleOp"> {
     ```
 
     Refuses: a model without a floating-point result, a class axis that is no
-    dimension of it, an unknown loss, an output name that does not exist.
+    dimension of it, an unknown loss, an output name that does not exist,
+    labels for a result that does not begin with the batch.
   }];
   let options = [
     Option<"loss", "loss", "std::string", "\"cross_entropy\"",

@@ -41,7 +41,8 @@ def VerifyTrain : Pass<"partita-verify-train", "::mlir::ModuleOp"> {
   let summary = "each parameter has one gradient and one update";
   let description = [{
     What: checks a module after the training program was built: functions
-    `@step`, `@eval`, `@predict`; exactly one update per parameter in `@step`
+    `@step`, `@eval`, `@predict` (a module whose `partita.loss` is an output of
+    the model may lack `@eval`); exactly one update per parameter in `@step`
     and none elsewhere; no optimizer state shared by two parameters; no
     nn.batch_norm or nn.dropout left; `@eval` and `@predict` write nothing.
 

@@ -195,7 +195,9 @@ void checkTogether(const Options &options, const Program &program) {
                      "with 'partita compile ... --ranks " +
                      std::to_string(options.ranks) + "'");
   if (options.eval && !program.evalLoss)
-    throw UsageError("--eval: this program has no evaluation");
+    throw UsageError(
+        "--eval: this program cannot evaluate, its loss is not one "
+        "per sample");
   if (!options.predict.empty() && program.predictions.empty())
     throw UsageError("--predict: this program has no outputs to predict");
 }

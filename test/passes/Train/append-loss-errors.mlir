@@ -5,6 +5,8 @@
 // RUN: partita-opt %t/output.mlir -verify-diagnostics -partita-append-loss=output=logit
 // RUN: partita-opt %t/named-integer.mlir -verify-diagnostics -partita-append-loss=loss=output:i
 // RUN: partita-opt %t/axis.mlir -split-input-file -verify-diagnostics -partita-append-loss=class-axis=-2
+// RUN: partita-opt %t/cross-entropy-samples.mlir -split-input-file -verify-diagnostics -partita-append-loss=output=mean
+// RUN: partita-opt %t/mse-samples.mlir -split-input-file -verify-diagnostics -partita-append-loss="loss=mse output=mean"
 
 //--- default.mlir
 // expected-error @below {{has no function @forward to train; import a model first}}
@@ -68,4 +70,26 @@ func.func @forward(%x: tensor<4x3xf32> {nn.name = "x"}, %i: tensor<4xi32>) -> (t
 // expected-error @+1 {{cross-entropy over class axis -2 of output 'y' with type 'tensor<4x3xf32>'}}
 func.func @forward(%x: tensor<4x3xf32> {nn.name = "x"}) -> (tensor<4x3xf32> {nn.name = "y"}) {
   return %x : tensor<4x3xf32>
+}
+
+//--- cross-entropy-samples.mlir
+// Three rows are not four samples, so that there is no label for each.
+// expected-error @+1 {{cross_entropy compares labels of 4 samples with output 'mean', whose type 'tensor<3x2xf32>' does not begin with them; choose another output by --output, or take an output as the loss by --loss output:NAME}}
+func.func @forward(%x: tensor<4x3xf32> {nn.name = "x", nn.batch_dim = 0 : i64}, %m: tensor<3x2xf32> {nn.name = "m"}) -> (tensor<4x3xf32> {nn.name = "y"}, tensor<3x2xf32> {nn.name = "mean"}) {
+  return %x, %m : tensor<4x3xf32>, tensor<3x2xf32>
+}
+
+//--- mse-samples.mlir
+// expected-error @+1 {{mse compares labels of 4 samples with output 'mean', whose type 'tensor<3xf32>' does not begin with them}}
+func.func @forward(%x: tensor<4x3xf32> {nn.name = "x", nn.batch_dim = 0 : i64}) -> (tensor<4x3xf32> {nn.name = "y"}, tensor<3xf32> {nn.name = "mean"}) {
+  %m = nn.reduce sum %x {axes = array<i64: 0>} : tensor<4x3xf32>
+  return %x, %m : tensor<4x3xf32>, tensor<3xf32>
+}
+
+// -----
+
+// expected-error @+1 {{mse compares labels of 4 samples with output 'mean', whose type 'tensor<f32>' does not begin with them}}
+func.func @forward(%x: tensor<4x3xf32> {nn.name = "x", nn.batch_dim = 0 : i64}) -> (tensor<f32> {nn.name = "mean"}) {
+  %m = nn.reduce sum %x {axes = array<i64: 0, 1>} : tensor<4x3xf32>
+  return %m : tensor<f32>
 }

@@ -9,6 +9,14 @@ module {
 
 // -----
 
+// expected-error @below {{contract of the train phase: there must be a function @eval}}
+module attributes {partita.loss = "mse"} {
+  func.func @step() { return }
+  func.func @predict() { return }
+}
+
+// -----
+
 // expected-error @+1 {{contract of the train phase: parameter 'w' has no update}}
 nn.variable @w parameter : tensor<3xf32> = dense<1.0> : tensor<3xf32>
 func.func @step() { return }

@@ -25,3 +25,12 @@ func.func @step(%x: tensor<3xf32>) -> tensor<f32> {
 }
 func.func @eval() { return }
 func.func @predict() { return }
+
+// -----
+
+// A loss of the model's own may be one for all samples, which leaves no
+// evaluation.
+module attributes {partita.loss = "output:cost"} {
+  func.func @step() { return }
+  func.func @predict() { return }
+}

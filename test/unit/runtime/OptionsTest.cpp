@@ -119,6 +119,27 @@ TEST(Options, WhatDoesNotFitTogether) {
             "for; compile it again with 'partita compile ... --ranks 4'");
 }
 
+TEST(Options, WhatTheProgramCannotDo) {
+  Program program = twoRanks();
+  program.evalLoss.reset();
+  program.predictions.clear();
+  auto refusal = [&](std::vector<const char *> arguments) {
+    arguments.insert(arguments.begin(), {"train", "--data", "d"});
+    try {
+      parseOptions(static_cast<int>(arguments.size()), arguments.data(),
+                   program);
+    } catch (const UsageError &error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_EQ(refusal({"--steps", "1"}), "");
+  EXPECT_EQ(refusal({"--eval"}), "--eval: this program cannot evaluate, its "
+                                 "loss is not one per sample");
+  EXPECT_EQ(refusal({"--predict", "p"}),
+            "--predict: this program has no outputs to predict");
+}
+
 TEST(Options, HelpSaysWhatTheProgramNeeds) {
   std::string help = helpText(twoRanks(), "./train");
   for (const char *part :
