@@ -164,11 +164,11 @@ std::vector<Range> balanced(int64_t size, int64_t parts, int64_t block) {
   return ranges;
 }
 
-/// Whether tables say the same; empty parts may lie anywhere.
+/// Whether ranges hold the same; empty ones may lie anywhere.
+bool sameRange(Range a, Range b) { return (a.empty() && b.empty()) || a == b; }
+
 bool sameRanges(const std::vector<Range> &a, const std::vector<Range> &b) {
-  return std::equal(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](Range x, Range y) { return (x.empty() && y.empty()) || x == y; });
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), sameRange);
 }
 
 /// Leaves out axes of size 1.
@@ -197,9 +197,13 @@ DimCut simplify(const Grid &grid, const DimCut &cut, int64_t size) {
     result.block = block;
     return result;
   }
-  for (Range &range : ranges)
+  // An empty part lies where the part before it ends.
+  int64_t end = 0;
+  for (Range &range : ranges) {
     if (range.empty())
-      range.begin = range.end = std::clamp<int64_t>(range.begin, 0, size);
+      range = {end, end};
+    end = range.end;
+  }
   result.ranges = std::move(ranges);
   return result;
 }
@@ -222,11 +226,15 @@ bool partita::dist::sameBoxes(const Grid &grid, const Layout &a,
   for (size_t d = 0; d < sizes.size(); ++d) {
     DimCut x = ::simplify(grid, a.dims[d], sizes[d]);
     DimCut y = ::simplify(grid, b.dims[d], sizes[d]);
-    // Nothing to hold: one element or none may be held by all alike.
-    if (x.axes == y.axes && x.block == y.block &&
-        sameRanges(x.ranges, y.ranges))
+    if (x == y)
       continue;
-    return false;
+    // Other words may say the same: a table that gives all ranks everything.
+    std::vector<Range> left = rangesOf(grid, x, sizes[d]);
+    std::vector<Range> right = rangesOf(grid, y, sizes[d]);
+    for (int64_t rank = 0, ranks = grid.numRanks(); rank < ranks; ++rank)
+      if (!sameRange(left[grid.partOf(rank, x.axes)],
+                     right[grid.partOf(rank, y.axes)]))
+        return false;
   }
   return true;
 }

@@ -35,16 +35,14 @@ std::vector<int> cuttingAxes(const Layout &layout) {
   return axes;
 }
 
-/// Calls visit(rank) for every combination of coordinates on `axes`, the other
-/// coordinates being those of `base`.
+/// Calls visit(coordinates) for every combination of coordinates on `axes`, the
+/// others being zero.
 template <typename Visit>
-void forRanks(const Grid &grid, const std::vector<int> &axes, int64_t base,
-              Visit visit) {
-  std::vector<int64_t> at = grid.coordinates(base);
-  for (int axis : axes)
-    at[axis] = 0;
+void forCoordinates(const Grid &grid, const std::vector<int> &axes,
+                    Visit visit) {
+  std::vector<int64_t> at(grid.sizes.size(), 0);
   for (;;) {
-    visit(grid.rankOf(at));
+    visit(at);
     size_t i = axes.size();
     while (i > 0 && ++at[axes[i - 1]] == grid.sizes[axes[i - 1]])
       at[axes[--i]] = 0;
@@ -53,74 +51,22 @@ void forRanks(const Grid &grid, const std::vector<int> &axes, int64_t base,
   }
 }
 
-/// Visits the pieces of a rank without making boxes: `visit(from, sizes...)`.
-class Pieces {
-public:
-  Pieces(const Grid &grid, const Sizes &sizes, const Layout &from,
-         const Layout &to)
-      : grid(grid), from(from), to(to) {
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      source.push_back(rangesOf(grid, from.dims[d], sizes[d]));
-      target.push_back(rangesOf(grid, to.dims[d], sizes[d]));
-    }
-    // Which source parts a target part overlaps.
-    for (size_t d = 0; d < sizes.size(); ++d) {
-      overlaps.emplace_back();
-      for (Range want : target[d]) {
-        overlaps[d].emplace_back();
-        for (size_t part = 0; part < source[d].size(); ++part) {
-          Range common = intersect(source[d][part], want);
-          if (!common.empty())
-            overlaps[d].back().push_back({static_cast<int64_t>(part), common});
-        }
-      }
-    }
-  }
+/// The part among those over `axes` of the rank at these coordinates.
+int64_t partAt(const Grid &grid, const std::vector<int> &axes,
+               const std::vector<int64_t> &coordinates) {
+  int64_t part = 0;
+  for (int axis : axes)
+    part = part * grid.sizes[axis] + coordinates[axis];
+  return part;
+}
 
-  /// Calls visit(from rank, box) for each piece of `rank`.
-  template <typename Visit> void forEach(int64_t rank, Visit visit) const {
-    size_t dims = source.size();
-    std::vector<const std::vector<Overlap> *> lists(dims);
-    for (size_t d = 0; d < dims; ++d) {
-      lists[d] = &overlaps[d][grid.partOf(rank, to.dims[d].axes)];
-      if (lists[d]->empty())
-        return;
-    }
-    std::vector<size_t> at(dims, 0);
-    std::vector<int64_t> own = grid.coordinates(rank);
-    Box box(dims);
-    for (;;) {
-      std::vector<int64_t> coordinates = own;
-      for (size_t d = 0; d < dims; ++d) {
-        const Overlap &overlap = (*lists[d])[at[d]];
-        box[d] = overlap.range;
-        int64_t part = overlap.part;
-        for (size_t i = from.dims[d].axes.size(); i-- > 0;) {
-          int axis = from.dims[d].axes[i];
-          coordinates[axis] = part % grid.sizes[axis];
-          part /= grid.sizes[axis];
-        }
-      }
-      visit(grid.rankOf(coordinates), box);
-      size_t d = dims;
-      while (d > 0 && ++at[d - 1] == lists[d - 1]->size())
-        at[--d] = 0;
-      if (d == 0)
-        return;
-    }
-  }
-
-private:
-  struct Overlap {
-    int64_t part;
-    Range range;
-  };
-
-  const Grid &grid;
-  const Layout &from, &to;
-  std::vector<std::vector<Range>> source, target;
-  std::vector<std::vector<std::vector<Overlap>>> overlaps;
-};
+/// The coordinate on `axis`, one of `axes`, of part `part`.
+int64_t coordinateOf(const Grid &grid, const std::vector<int> &axes,
+                     int64_t part, int axis) {
+  for (size_t i = axes.size(); axes[--i] != axis;)
+    part /= grid.sizes[axes[i]];
+  return part % grid.sizes[axis];
+}
 
 /// The axes that cut either layout, each once.
 std::vector<int> involvedAxes(const Layout &from, const Layout &to) {
@@ -131,14 +77,211 @@ std::vector<int> involvedAxes(const Layout &from, const Layout &to) {
   return sorted(axes);
 }
 
+/// What a rank receives and sends in a move, itself left out.
+struct Traffic {
+  int64_t received = 0, senders = 0;
+  int64_t sent = 0, receivers = 0;
+};
+
+/// Which parts of one layout meet which of another, dimension by dimension.
+/// An axis cuts one dimension at most, so what holds for ranks is a product
+/// over dimensions: sums over all pairs of ranks take the time of one pass over
+/// the parts.
+class Overlaps {
+public:
+  Overlaps(const Grid &grid, const Sizes &sizes, const Layout &from,
+           const Layout &to)
+      : grid(grid), from(from), to(to), fromAxes(cuttingAxes(from)),
+        toAxes(cuttingAxes(to)), dims(sizes.size()) {
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      Dim &dim = dims[d];
+      dim.source = rangesOf(grid, from.dims[d], sizes[d]);
+      dim.target = rangesOf(grid, to.dims[d], sizes[d]);
+      findMeetings(dim);
+      for (int axis : to.dims[d].axes)
+        if (!contains(fromAxes, axis))
+          dim.fixed.push_back(axis);
+      sumUp(dim, to.dims[d].axes);
+    }
+    for (int axis : fromAxes)
+      if (!contains(toAxes, axis))
+        copies *= grid.sizes[axis];
+  }
+
+  /// Calls visit(from rank, box) for each piece of `rank`.
+  template <typename Visit> void forEachPiece(int64_t rank, Visit visit) const {
+    std::vector<int64_t> coordinates = grid.coordinates(rank);
+    std::vector<const std::vector<Meeting> *> lists(dims.size());
+    for (size_t d = 0; d < dims.size(); ++d) {
+      lists[d] = &dims[d].meetings[grid.partOf(rank, to.dims[d].axes)];
+      if (lists[d]->empty())
+        return;
+    }
+    std::vector<size_t> at(dims.size(), 0);
+    Box box(dims.size());
+    for (;;) {
+      for (size_t d = 0; d < dims.size(); ++d) {
+        const Meeting &meeting = (*lists[d])[at[d]];
+        box[d] = meeting.range;
+        for (int axis : from.dims[d].axes)
+          coordinates[axis] =
+              coordinateOf(grid, from.dims[d].axes, meeting.part, axis);
+      }
+      visit(grid.rankOf(coordinates), box);
+      size_t d = dims.size();
+      while (d > 0 && ++at[d - 1] == lists[d - 1]->size())
+        at[--d] = 0;
+      if (d == 0)
+        return;
+    }
+  }
+
+  /// The traffic of the rank at these coordinates.
+  Traffic trafficAt(const std::vector<int64_t> &coordinates) const {
+    Traffic traffic{1, 1, copies, copies};
+    int64_t own = 1;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const Dim &dim = dims[d];
+      int64_t want = partAt(grid, to.dims[d].axes, coordinates);
+      int64_t have = partAt(grid, from.dims[d].axes, coordinates);
+      int64_t row = partAt(grid, dim.fixed, coordinates);
+      const Sum &sends = dim.sends[row * dim.source.size() + have];
+      traffic.received *= dim.receives[want].elements;
+      traffic.senders *= dim.receives[want].pieces;
+      traffic.sent *= sends.elements;
+      traffic.receivers *= sends.pieces;
+      own *= intersect(dim.source[have], dim.target[want]).size();
+    }
+    traffic.received -= own;
+    traffic.sent -= own;
+    traffic.senders -= own > 0;
+    traffic.receivers -= own > 0;
+    return traffic;
+  }
+
+  /// The axes on which a piece's holder differs from its receiver.
+  std::vector<int> movedAxes() const {
+    for (const Dim &dim : dims)
+      if (std::all_of(dim.receives.begin(), dim.receives.end(),
+                      [](const Sum &sum) { return sum.pieces == 0; }))
+        return {};
+    std::vector<int> axes;
+    for (size_t d = 0; d < dims.size(); ++d)
+      for (int axis : from.dims[d].axes)
+        if (isMoved(d, axis))
+          axes.push_back(axis);
+    return sorted(axes);
+  }
+
+private:
+  /// A target part meets source part `part` in `range`.
+  struct Meeting {
+    int64_t part;
+    Range range;
+  };
+  struct Sum {
+    int64_t elements = 0, pieces = 0;
+  };
+  struct Dim {
+    std::vector<Range> source, target;
+    /// Per target part, the source parts in increasing order.
+    std::vector<std::vector<Meeting>> meetings;
+    /// Per target part: all meetings.
+    std::vector<Sum> receives;
+    /// Axes of the target's cut on which sender and receiver agree.
+    std::vector<int> fixed;
+    /// Per combination of `fixed` and source part: all meetings.
+    std::vector<Sum> sends;
+  };
+
+  static void findMeetings(Dim &dim) {
+    std::vector<int64_t> order;
+    for (size_t part = 0; part < dim.source.size(); ++part)
+      if (!dim.source[part].empty())
+        order.push_back(static_cast<int64_t>(part));
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      return dim.source[a] < dim.source[b];
+    });
+    for (Range want : dim.target) {
+      std::vector<Meeting> &list = dim.meetings.emplace_back();
+      if (want.empty())
+        continue;
+      auto it =
+          std::partition_point(order.begin(), order.end(), [&](int64_t at) {
+            return dim.source[at].end <= want.begin;
+          });
+      for (; it != order.end() && dim.source[*it].begin < want.end; ++it)
+        list.push_back({*it, intersect(dim.source[*it], want)});
+      std::sort(
+          list.begin(), list.end(),
+          [](const Meeting &a, const Meeting &b) { return a.part < b.part; });
+    }
+  }
+
+  void sumUp(Dim &dim, const std::vector<int> &axes) const {
+    dim.receives.resize(dim.target.size());
+    dim.sends.resize(grid.partsOf(dim.fixed) * dim.source.size());
+    for (size_t want = 0; want < dim.target.size(); ++want) {
+      int64_t row = 0;
+      for (int axis : dim.fixed)
+        row = row * grid.sizes[axis] +
+              coordinateOf(grid, axes, static_cast<int64_t>(want), axis);
+      for (const Meeting &meeting : dim.meetings[want])
+        for (Sum *sum : {&dim.receives[want],
+                         &dim.sends[row * dim.source.size() + meeting.part]}) {
+          sum->elements += meeting.range.size();
+          ++sum->pieces;
+        }
+    }
+  }
+
+  /// Whether `axis`, which cuts dimension `d` of the source, tells some holder
+  /// from its receiver. Every dimension has some piece.
+  bool isMoved(size_t d, int axis) const {
+    // Receivers everywhere on the axis want the same.
+    if (!contains(toAxes, axis))
+      return grid.sizes[axis] > 1;
+    const std::vector<int> &cut = from.dims[d].axes;
+    if (contains(to.dims[d].axes, axis)) {
+      for (size_t want = 0; want < dims[d].target.size(); ++want)
+        for (const Meeting &meeting : dims[d].meetings[want])
+          if (coordinateOf(grid, cut, meeting.part, axis) !=
+              coordinateOf(grid, to.dims[d].axes, static_cast<int64_t>(want),
+                           axis))
+            return true;
+      return false;
+    }
+    // Another dimension decides who receives: any holder meets any receiver.
+    std::vector<bool> seen(grid.sizes[axis], false);
+    for (const std::vector<Meeting> &list : dims[d].meetings)
+      for (const Meeting &meeting : list)
+        seen[coordinateOf(grid, cut, meeting.part, axis)] = true;
+    for (size_t other = 0; other < dims.size(); ++other)
+      if (contains(to.dims[other].axes, axis))
+        for (size_t want = 0; want < dims[other].target.size(); ++want)
+          if (!dims[other].meetings[want].empty())
+            seen[coordinateOf(grid, to.dims[other].axes,
+                              static_cast<int64_t>(want), axis)] = true;
+    return std::count(seen.begin(), seen.end(), true) > 1;
+  }
+
+  const Grid &grid;
+  const Layout &from, &to;
+  std::vector<int> fromAxes, toAxes;
+  std::vector<Dim> dims;
+  /// How many receivers want the same piece because they differ only on axes
+  /// that cut nothing any more.
+  int64_t copies = 1;
+};
+
 } // namespace
 
 std::vector<Piece> partita::dist::piecesOf(const Grid &grid, const Sizes &sizes,
                                            const Layout &from, const Layout &to,
                                            int64_t rank) {
   std::vector<Piece> pieces;
-  Pieces(grid, sizes, from, to)
-      .forEach(rank, [&](int64_t holder, const Box &box) {
+  Overlaps(grid, sizes, from, to)
+      .forEachPiece(rank, [&](int64_t holder, const Box &box) {
         pieces.push_back({holder, box});
       });
   return pieces;
@@ -147,24 +290,7 @@ std::vector<Piece> partita::dist::piecesOf(const Grid &grid, const Sizes &sizes,
 std::vector<int> partita::dist::movedAxes(const Grid &grid, const Sizes &sizes,
                                           const Layout &from,
                                           const Layout &to) {
-  std::vector<bool> moved(grid.sizes.size(), false);
-  Pieces pieces(grid, sizes, from, to);
-  forRanks(grid, involvedAxes(from, to), 0, [&](int64_t rank) {
-    std::vector<int64_t> own = grid.coordinates(rank);
-    pieces.forEach(rank, [&](int64_t holder, const Box &) {
-      if (holder == rank)
-        return;
-      std::vector<int64_t> other = grid.coordinates(holder);
-      for (size_t axis = 0; axis < own.size(); ++axis)
-        if (own[axis] != other[axis])
-          moved[axis] = true;
-    });
-  });
-  std::vector<int> axes;
-  for (size_t axis = 0; axis < moved.size(); ++axis)
-    if (moved[axis])
-      axes.push_back(static_cast<int>(axis));
-  return axes;
+  return Overlaps(grid, sizes, from, to).movedAxes();
 }
 
 std::vector<int64_t> partita::dist::stagingElements(const Grid &grid,
@@ -179,18 +305,15 @@ std::vector<int64_t> partita::dist::stagingElements(const Grid &grid,
   case MoveKind::allGather:
   case MoveKind::reduceScatter: {
     const Layout &parts = move.kind == MoveKind::allGather ? from : move.to;
-    std::vector<int64_t> own;
-    for (int64_t rank = 0; rank < grid.numRanks(); ++rank)
-      own.push_back(elementsOf(boxOf(grid, parts, sizes, rank)));
     std::vector<int64_t> first(grid.numRanks());
     for (int64_t rank = 0; rank < grid.numRanks(); ++rank) {
       std::vector<int64_t> at = grid.coordinates(rank);
       for (int axis : move.axes)
         at[axis] = 0;
       first[rank] = grid.rankOf(at);
-      staging[first[rank]] += own[rank];
+      staging[first[rank]] += elementsOf(boxOf(grid, parts, sizes, rank));
     }
-    for (int64_t rank = grid.numRanks(); rank-- > 0;)
+    for (int64_t rank = 0; rank < grid.numRanks(); ++rank)
       staging[rank] = staging[first[rank]];
     return staging;
   }
@@ -199,14 +322,11 @@ std::vector<int64_t> partita::dist::stagingElements(const Grid &grid,
   case MoveKind::exchange:
     break;
   }
-  Pieces pieces(grid, sizes, from, move.to);
-  for (int64_t rank = 0; rank < grid.numRanks(); ++rank)
-    pieces.forEach(rank, [&](int64_t holder, const Box &box) {
-      if (holder == rank)
-        return;
-      staging[rank] += elementsOf(box);
-      staging[holder] += elementsOf(box);
-    });
+  Overlaps overlaps(grid, sizes, from, move.to);
+  for (int64_t rank = 0; rank < grid.numRanks(); ++rank) {
+    Traffic traffic = overlaps.trafficAt(grid.coordinates(rank));
+    staging[rank] = traffic.received + traffic.sent;
+  }
   return staging;
 }
 
@@ -228,17 +348,23 @@ public:
   PathSearch(const Grid &grid, const Sizes &sizes, int64_t elementBytes,
              const Layout &to, LinkModel link)
       : grid(grid), sizes(sizes), bytes(elementBytes), link(link),
-        target(simplify(grid, to, sizes)), tiles(target) {
+        target(simplify(grid, to, sizes)), targetAxes(cuttingAxes(target)),
+        tiles(target) {
     // What is cut on the way is cut in parts that tile.
     for (size_t d = 0; d < sizes.size(); ++d) {
       Layout one;
       one.dims = {tiles.dims[d]};
-      if (!isTiling(grid, one, {sizes[d]}))
-        tiles.dims[d].ranges.clear();
+      if (isTiling(grid, one, {sizes[d]}))
+        continue;
+      tiles.dims[d].ranges.clear();
+      targetTiles = false;
     }
   }
 
   std::vector<Move> run(const Layout &from) {
+    if (simplify(grid, from, sizes).partial == target.partial &&
+        sameBoxes(grid, from, target, sizes))
+      return {};
     visit(-1, Move{MoveKind::slice, simplify(grid, from, sizes), {}, 0}, 0);
     while (!queue.empty()) {
       auto [seconds, index] = queue.top();
@@ -329,22 +455,21 @@ private:
                ranks;
   }
 
-  /// Seconds of an exchange: that of the rank with most to receive.
-  double exchange(const Layout &from, const Layout &to) const {
-    Pieces pieces(grid, sizes, from, to);
+  /// Seconds of an exchange: those of the rank with most to receive or send.
+  double exchange(const Layout &from, const Layout &to,
+                  const Overlaps &overlaps) const {
     double worst = 0;
-    forRanks(grid, involvedAxes(from, to), 0, [&](int64_t rank) {
-      double received = 0, peers = 0;
-      pieces.forEach(rank, [&](int64_t holder, const Box &box) {
-        if (holder == rank)
-          return;
-        received += static_cast<double>(elementsOf(box));
-        ++peers;
-      });
-      worst =
-          std::max(worst, link.alpha * peers + link.beta * received *
-                                                   static_cast<double>(bytes));
-    });
+    auto time = [&](int64_t peers, int64_t elements) {
+      return link.alpha * static_cast<double>(peers) +
+             link.beta * static_cast<double>(elements) *
+                 static_cast<double>(bytes);
+    };
+    forCoordinates(
+        grid, involvedAxes(from, to), [&](const std::vector<int64_t> &at) {
+          Traffic traffic = overlaps.trafficAt(at);
+          worst = std::max({worst, time(traffic.senders, traffic.received),
+                            time(traffic.receivers, traffic.sent)});
+        });
     return worst;
   }
 
@@ -403,35 +528,14 @@ private:
            std::equal(begin.begin(), begin.end(), axes.begin());
   }
 
-  /// Whether every rank's box under `b` lies in its box under `a`.
-  bool holds(const Layout &a, const Layout &b) const {
-    bool result = true;
-    forRanks(grid, involvedAxes(a, b), 0, [&](int64_t rank) {
-      if (!result)
-        return;
-      Box inner = boxOf(grid, b, sizes, rank);
-      if (isEmpty(inner))
-        return;
-      Box outer = boxOf(grid, a, sizes, rank);
-      for (size_t d = 0; d < inner.size(); ++d)
-        result = result && outer[d].contains(inner[d]);
-    });
-    return result;
-  }
-
   void expand(int index, const Layout &at) {
-    std::vector<int> open;
-    for (int axis : at.partial)
-      if (!contains(target.partial, axis))
-        open.push_back(axis);
     expandSlices(index, at);
-    expandReductions(index, at, open);
+    expandReductions(index, at);
     if (at.partial.empty()) {
       expandGathers(index, at);
       expandAllToAll(index, at);
     }
-    if (at.partial == target.partial)
-      finishBy(index, at);
+    finish(index, at);
   }
 
   void expandSlices(int index, const Layout &at) {
@@ -453,42 +557,85 @@ private:
           add(index, MoveKind::slice, next, {}, copy(next));
       }
     }
-    if (at.partial == target.partial && holds(at, target))
-      add(index, MoveKind::slice, target, {}, copy(target));
   }
 
-  void expandReductions(int index, const Layout &at,
-                        const std::vector<int> &open) {
-    for (size_t mask = 1; mask < (size_t(1) << open.size()); ++mask) {
-      std::vector<int> axes, rest;
-      for (int axis : at.partial) {
-        size_t bit = std::find(open.begin(), open.end(), axis) - open.begin();
-        bool isChosen = bit < open.size() && (mask >> bit & 1);
-        (isChosen ? axes : rest).push_back(axis);
+  /// The sets of axes to try as one all_reduce. Axes that cut nothing
+  /// afterwards stay together: values only get smaller while they are partial,
+  /// so the last of them is the best time for all. With many axes not every
+  /// subset of the others is worth its time.
+  std::vector<std::vector<int>> reductions(const std::vector<int> &open) const {
+    std::vector<std::vector<int>> units(1);
+    for (int axis : open)
+      if (contains(targetAxes, axis))
+        units.push_back({axis});
+      else
+        units[0].push_back(axis);
+    if (units[0].empty())
+      units.erase(units.begin());
+    std::vector<std::vector<int>> sets;
+    constexpr size_t kMaxUnits = 5;
+    if (units.size() <= kMaxUnits) {
+      for (size_t mask = 1; mask < (size_t(1) << units.size()); ++mask) {
+        sets.emplace_back();
+        for (size_t i = 0; i < units.size(); ++i)
+          if (mask >> i & 1)
+            sets.back().insert(sets.back().end(), units[i].begin(),
+                               units[i].end());
       }
-      Layout next = at;
-      next.partial = rest;
-      if (rest.empty())
-        next.combine = Combine::none;
-      add(index, MoveKind::allReduce, next, axes,
+    } else {
+      sets = units;
+      sets.push_back(open);
+      for (const DimCut &cut : target.dims) {
+        sets.emplace_back();
+        for (int axis : cut.axes)
+          if (contains(open, axis))
+            sets.back().push_back(axis);
+        if (sets.back().empty())
+          sets.pop_back();
+      }
+    }
+    for (std::vector<int> &set : sets)
+      set = sorted(std::move(set));
+    return sets;
+  }
+
+  /// The layout after `axes` were combined.
+  static Layout combined(Layout layout, const std::vector<int> &axes) {
+    std::vector<int> rest;
+    for (int axis : layout.partial)
+      if (!contains(axes, axis))
+        rest.push_back(axis);
+    layout.partial = std::move(rest);
+    if (layout.partial.empty())
+      layout.combine = Combine::none;
+    return layout;
+  }
+
+  void expandReductions(int index, const Layout &at) {
+    std::vector<int> open;
+    for (int axis : at.partial)
+      if (!contains(target.partial, axis))
+        open.push_back(axis);
+    if (open.empty())
+      return;
+    for (const std::vector<int> &axes : reductions(open))
+      add(index, MoveKind::allReduce, combined(at, axes), axes,
           2 * collective(largest(at), axes));
-      bool isSingle = axes.size() == 1, isAll = axes.size() == open.size();
-      if (!isSingle && !isAll)
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const DimCut &cut = at.dims[d];
+      const DimCut &want = tiles.dims[d];
+      if (!startsWith(want.axes, cut.axes))
         continue;
-      for (size_t d = 0; d < sizes.size(); ++d) {
-        const DimCut &cut = at.dims[d];
-        const DimCut &want = tiles.dims[d];
-        size_t count = cut.axes.size() + axes.size();
-        if (!startsWith(want.axes, cut.axes) || want.axes.size() < count)
-          continue;
-        std::vector<int> gained(want.axes.begin() + cut.axes.size(),
-                                want.axes.begin() + count);
-        if (sorted(gained) != axes)
-          continue;
-        Layout scattered = next;
-        scattered.dims[d] = prefix(want, count, sizes[d]);
-        if (isNested(scattered.dims[d], cut, sizes[d]))
-          add(index, MoveKind::reduceScatter, scattered, axes,
+      for (size_t count = cut.axes.size() + 1; count <= want.axes.size();
+           ++count) {
+        if (!contains(open, want.axes[count - 1]))
+          break;
+        std::vector<int> axes(want.axes.begin() + cut.axes.size(),
+                              want.axes.begin() + count);
+        Layout next = combined(at, axes);
+        next.dims[d] = prefix(want, count, sizes[d]);
+        if (isNested(next.dims[d], cut, sizes[d]))
+          add(index, MoveKind::reduceScatter, next, axes,
               collective(largest(at), axes));
       }
     }
@@ -530,26 +677,37 @@ private:
           next.dims[to] = prefix(want, kept + count, sizes[to]);
           if (isNested(at.dims[from], next.dims[from], sizes[from]) &&
               isNested(next.dims[to], at.dims[to], sizes[to]))
-            add(index, MoveKind::allToAll, next, axes, exchange(at, next));
+            add(index, MoveKind::allToAll, next, axes,
+                exchange(at, next, Overlaps(grid, sizes, at, next)));
         }
       }
   }
 
-  /// Straight to the target.
-  void finishBy(int index, const Layout &at) {
-    if (!at.partial.empty())
+  /// Straight to the target, or to its parts of values that are partial still.
+  void finish(int index, const Layout &at) {
+    bool isCombined = at.partial == target.partial;
+    for (int axis : at.partial)
+      if (contains(targetAxes, axis))
+        return;
+    if (!isCombined && !targetTiles)
+      return;
+    Overlaps overlaps(grid, sizes, at, target);
+    std::vector<int> axes = overlaps.movedAxes();
+    if (axes.empty()) {
+      Layout next = target;
+      next.partial = at.partial;
+      next.combine = at.combine;
+      add(index, MoveKind::slice, std::move(next), {}, copy(target));
+      return;
+    }
+    if (!isCombined)
       return;
     bool sameAxes = true;
     for (size_t d = 0; d < sizes.size(); ++d)
       sameAxes = sameAxes && at.dims[d].axes == target.dims[d].axes;
-    bool overlaps = !isTiling(grid, target, sizes);
-    std::vector<int> axes = movedAxes(grid, sizes, at, target);
-    // Where nothing moves between ranks it is a slice.
-    if (axes.empty())
-      return;
     add(index,
-        sameAxes && overlaps ? MoveKind::haloExchange : MoveKind::exchange,
-        target, axes, exchange(at, target));
+        sameAxes && !targetTiles ? MoveKind::haloExchange : MoveKind::exchange,
+        target, axes, exchange(at, target, overlaps));
   }
 
   const Grid &grid;
@@ -557,7 +715,10 @@ private:
   int64_t bytes;
   LinkModel link;
   Layout target;
+  std::vector<int> targetAxes;
+  /// The target's cuts, balanced where its own overlap.
   Layout tiles;
+  bool targetTiles = true;
   std::vector<Node> nodes;
   std::map<std::vector<int64_t>, int> known;
   using Entry = std::pair<double, int>;

@@ -65,8 +65,9 @@ struct LinkModel {
 };
 
 /// The shortest sequence of moves that turns `from`, which tiles, into `to`.
-/// `to` holds no partial axes beyond those `from` has. Empty when the boxes
-/// are equal already. `elementBytes` is the size of an element.
+/// `to` holds no partial axes beyond those `from` has, and the same varying
+/// ones. Layouts in between tile. Empty when the boxes are equal already and
+/// nothing is to be combined. `elementBytes` is the size of an element.
 std::vector<Move> findMoves(const Grid &grid, const Sizes &sizes,
                             int64_t elementBytes, const Layout &from,
                             const Layout &to, LinkModel link = {});
@@ -77,9 +78,10 @@ struct Piece {
   Box box;
 };
 
-/// What `rank` receives in a move from `from` to `to` without partial axes: a
-/// disjoint cover of its new box. Of several ranks that hold an element, the
-/// one that agrees with the receiver on all axes that do not cut `from`.
+/// What `rank` receives in a move from `from`, which tiles, to `to` that
+/// combines nothing: a disjoint cover of its new box. Of several ranks that
+/// hold an element, the one that agrees with the receiver on all axes that do
+/// not cut `from`.
 std::vector<Piece> piecesOf(const Grid &grid, const Sizes &sizes,
                             const Layout &from, const Layout &to, int64_t rank);
 

@@ -36,6 +36,26 @@ func.func private @split_c3_empty() attributes {a = #dist.split<n = []>}
 
 // -----
 
+// expected-error @+1 {{split needs a positive block size per dimension}}
+func.func private @split_c4_block() attributes {a = #dist.split<n = [data] by 0>}
+
+// -----
+
+// expected-error @+1 {{split needs a positive block size per dimension}}
+func.func private @split_c4_negative_block() attributes {a = #dist.split<n = [data] by -2>}
+
+// -----
+
+// expected-error @+1 {{expected ':'}}
+func.func private @split_c5_half_a_pair() attributes {a = #dist.split<n = [data] at [0:3, 3]>}
+
+// -----
+
+// expected-error @+1 {{expected integer value}}
+func.func private @split_c5_no_end() attributes {a = #dist.split<n = [data] at [0:3, 3:]>}
+
+// -----
+
 // expected-error @+1 {{layout axis 'data' is named twice}}
 func.func private @layout_c1_dimensions() attributes {a = #dist.layout<[[data], [data]]>}
 
@@ -63,6 +83,22 @@ func.func private @layout_c2_no_axis() attributes {a = #dist.layout<[[]], partia
 
 // expected-error @+1 {{layout needs a positive block size per dimension}}
 func.func private @layout_c3_block() attributes {a = #dist.layout<[[data] by 0]>}
+
+// -----
+
+// expected-error @+1 {{layout has a table of 4 numbers over 0 axes; expected a begin and an end per part}}
+func.func private @layout_c4_no_axes() attributes {a = #dist.layout<[[] at [0:5, 3:8]]>}
+
+// -----
+
+// expected-error @+1 {{expected ':'}}
+func.func private @layout_c4_half_a_pair() attributes {a = #dist.layout<[[data] at [0]]>}
+
+// -----
+
+// Parts are balanced or given: not both.
+// expected-error @+1 {{expected ']'}}
+func.func private @layout_block_and_table() attributes {a = #dist.layout<[[data] by 2 at [0:4, 4:8]]>}
 
 // -----
 

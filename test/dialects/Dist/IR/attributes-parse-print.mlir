@@ -7,12 +7,17 @@ module attributes {dist.grid = #dist.grid<node = 2, data = 4>} {
   // CHECK-SAME: a = #dist.split<n = [data]>
   // CHECK-SAME: b = #dist.split<n = [node, data], co = [model]>
   // CHECK-SAME: c = #dist.split<>
+  // CHECK-SAME: d = #dist.split<m = [data] by 16>
+  // CHECK-SAME: e = #dist.split<n = [data] at [0:3, 3:6, 6:9, 9:10], ho = [node] at [0:5, 3:8]>
   func.func private @splits() attributes {
     a = #dist.split<n = [data]>,
     b = #dist.split<n = [node, data], co = [model]>,
-    c = #dist.split<>
+    c = #dist.split<>,
+    d = #dist.split<m = [data] by 16>,
+    e = #dist.split<n = [data] at [0:3, 3:6, 6:9, 9:10], ho = [node] at [0:5, 3:8]>
   }
   // A rank-0 tensor has no lists; an axis that is not mentioned replicates.
+  // Tables may overlap, swap parts and leave some empty.
   // CHECK: func.func private @layouts
   // CHECK-SAME{LITERAL}: a = #dist.layout<[[data], []]>
   // CHECK-SAME{LITERAL}: b = #dist.layout<[[]], partial sum [data]>
@@ -22,6 +27,10 @@ module attributes {dist.grid = #dist.grid<node = 2, data = 4>} {
   // CHECK-SAME{LITERAL}: f = #dist.layout<[[node]], partial max [data], varying [model]>
   // CHECK-SAME{LITERAL}: g = #dist.layout<[], partial prod [data]>
   // CHECK-SAME{LITERAL}: h = #dist.layout<[], partial min [node, data]>
+  // CHECK-SAME{LITERAL}: i = #dist.layout<[[data] at [0:3, 3:6, 6:9, 9:10], []]>
+  // CHECK-SAME{LITERAL}: j = #dist.layout<[[], [node] at [0:5, 3:8]], partial sum [data]>
+  // CHECK-SAME{LITERAL}: k = #dist.layout<[[data] by 16, [node] at [4:8, 0:4]]>
+  // CHECK-SAME{LITERAL}: l = #dist.layout<[[data] at [0:2, 2:2, 2:2, 2:2]]>
   func.func private @layouts() attributes {
     a = #dist.layout<[[data], []]>,
     b = #dist.layout<[[]], partial sum [data]>,
@@ -30,7 +39,11 @@ module attributes {dist.grid = #dist.grid<node = 2, data = 4>} {
     e = #dist.layout<[[]], varying [data]>,
     f = #dist.layout<[[node]], partial max [data], varying [model]>,
     g = #dist.layout<[], partial prod [data]>,
-    h = #dist.layout<[], partial min [node, data]>
+    h = #dist.layout<[], partial min [node, data]>,
+    i = #dist.layout<[[data] at [0:3, 3:6, 6:9, 9:10], []]>,
+    j = #dist.layout<[[], [node] at [0:5, 3:8]], partial sum [data]>,
+    k = #dist.layout<[[data] by 16 , [node] at [ 4 : 8 , 0 : 4 ]]>,
+    l = #dist.layout<[[data] at [0:2, 2:2, 2:2, 2:2]]>
   }
   // CHECK: func.func private @syncs
   // CHECK-SAME: a = #dist.sync<all_reduce [data]>

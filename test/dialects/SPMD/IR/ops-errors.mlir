@@ -154,6 +154,33 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 
 // -----
 
+func.func @communicate_c3_no_move() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op kind 'all_gather' needs a move with from, to and global}}
+  spmd.communicate "all_gather" sum %0 on comm over ["data"] label "t" : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c3_no_whole() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op kind 'exchange' needs a move with from, to and global}}
+  spmd.communicate "exchange" sum %0 on comm over ["data"] label "t" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>}} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c3_no_layout() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op kind 'halo_exchange' needs a move with from, to and global}}
+  spmd.communicate "halo_exchange" sum %0 on comm over ["data"] label "t" {move = {from = #dist.layout<[[data]]>, to = "whole", global = tensor<8xf32>}} : memref<4xf32>
+  return
+}
+
+// -----
+
 func.func @record_c1_negative() {
   // expected-error @+1 {{'spmd.record' op event must not be negative}}
   spmd.record -1 on compute
