@@ -99,6 +99,21 @@ int64_t FunctionMemory::lastUseOf(Value value) const {
   return last;
 }
 
+/// The result of a move lives beside its operand: parts that stay are copied
+/// while others arrive.
+void FunctionMemory::assignMove(const MoveView &move) {
+  std::string name = nameOf(move.op);
+  put(move.y, addTemporary(move.y, name));
+  if (move.isSlice())
+    return;
+  Storage staging;
+  staging.name = "staging of " + name;
+  int64_t elements = memory.stagingElements(move);
+  staging.bytes = nn::byteSize(
+      RankedTensorType::get({elements}, move.global.getElementType()));
+  stagingOfMove[move.op] = addStorage(staging);
+}
+
 void FunctionMemory::put(Value value, int storage) {
   storageOfValue[value] = storage;
   storages[storage].last = std::max(storages[storage].last, lastUseOf(value));
@@ -136,6 +151,10 @@ void FunctionMemory::assignStorages() {
     }
     if (auto fused = dyn_cast<nn::FusedOp>(op)) {
       assignFused(fused, i);
+      continue;
+    }
+    if (std::optional<MoveView> move = asMove(&op)) {
+      assignMove(*move);
       continue;
     }
     for (Value result : op.getResults())
@@ -237,6 +256,28 @@ bool FunctionMemory::bind(Value value, const Storage &target) {
   return true;
 }
 
+/// Whether `next` may be computed over the old value of `variable`, which
+/// nobody reads any more then.
+bool FunctionMemory::canReplace(Value next, const Storage &variable) const {
+  Operation *producer = next.getDefiningOp();
+  if (!producer || !next.hasOneUse())
+    return false;
+  // A loop may read the old value where it writes the new one.
+  bool isLoop = isa<nn::FusedOp>(producer);
+  if (!isLoop && !asMove(producer))
+    return false;
+  int64_t written = index.lookup(producer);
+  return llvm::all_of(storageOfValue, [&](const auto &entry) {
+    auto [value, storage] = entry;
+    if (storages[storage].purpose != spmd::Purpose::variable ||
+        storages[storage].name != variable.name)
+      return true;
+    int64_t last = lastUseOf(value);
+    return isLoop ? last <= written && value.getType() == next.getType()
+                  : last < written;
+  });
+}
+
 void FunctionMemory::bindTargets() {
   // Variables first: their old value may still be read, so binding has the
   // strictest condition; then gradients, then results.
@@ -245,21 +286,8 @@ void FunctionMemory::bindTargets() {
     if (!assign)
       continue;
     Storage target = memory.variable(assign.getVariable());
-    Operation *producer = assign.getValue().getDefiningOp();
-    int64_t written = producer ? index.lookup(producer) : -1;
-    bool isSafe =
-        isa_and_nonnull<nn::FusedOp>(producer) && assign.getValue().hasOneUse();
-    for (auto [value, storage] : storageOfValue) {
-      if (!isSafe)
-        break;
-      if (storages[storage].purpose != spmd::Purpose::variable ||
-          storages[storage].name != target.name)
-        continue;
-      // The old value may be read by the very loop that writes the new one.
-      isSafe = lastUseOf(value) <= written &&
-               (value.getType() == assign.getValue().getType());
-    }
-    if (!isSafe || !bind(assign.getValue(), target))
+    if (!canReplace(assign.getValue(), target) ||
+        !bind(assign.getValue(), target))
       // At the end, when nobody reads the old value any more.
       copies.push_back({index.lookup(function.front().getTerminator()) - 1,
                         assign.getValue(), addStorage(target)});
@@ -298,6 +326,8 @@ void FunctionMemory::computeLifetimes() {
     storage.first = std::min(storage.first, defined);
     storage.last = std::max(storage.last, std::max(defined, lastUseOf(value)));
   }
+  for (auto [move, id] : stagingOfMove)
+    storages[id].first = storages[id].last = index.lookup(move);
   for (const CopyStep &copy : copies) {
     Storage &from = storages[storageOf(copy.from)];
     Storage &to = storages[copy.to];

@@ -29,6 +29,7 @@
 #include "dialects/NN/IR/NNOps.h"
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Schedule/Moves.h"
 #include <map>
 #include <vector>
 
@@ -73,12 +74,25 @@ struct Storage {
   bool isFixed() const { return offset >= 0; }
 };
 
+/// What the memory of a class depends on beside its functions.
+struct ClassFacts {
+  dist::GridAttr grid;
+  /// One of the class's ranks, which all have parts of the same sizes.
+  int64_t rank = 0;
+  /// Elements of staging buffers.
+  StagingSizes staging;
+  /// Bytes of each parameter's gradient in the class where it is largest. All
+  /// classes form the same buckets by them: what is sent together must be sent
+  /// together everywhere.
+  std::map<std::string, int64_t> largestGradient;
+};
+
 /// Offsets that all functions of a class agree on.
 class ClassMemory {
 public:
   /// Lays out variables, gradients and inputs. `step` may be null.
   ClassMemory(mlir::ModuleOp module, mlir::func::FuncOp step,
-              llvm::ArrayRef<mlir::func::FuncOp> functions,
+              llvm::ArrayRef<mlir::func::FuncOp> functions, ClassFacts facts,
               int64_t bucketBytes);
 
   const std::vector<Bucket> &getBuckets() const { return buckets; }
@@ -88,6 +102,10 @@ public:
   Storage result(llvm::StringRef function, llvm::StringRef name) const;
   /// Bytes of everything above: where temporaries begin.
   int64_t getPersistentBytes() const { return persistentBytes; }
+  /// Elements of the staging buffer of a move, which is no slice.
+  int64_t stagingElements(const MoveView &move) const {
+    return facts.staging.lookup(move.dictionary());
+  }
 
 private:
   void formBuckets(mlir::func::FuncOp step, int64_t bucketBytes);
@@ -97,6 +115,7 @@ private:
   void placeResults(llvm::ArrayRef<mlir::func::FuncOp> functions);
   int64_t take(int64_t bytes);
 
+  ClassFacts facts;
   std::vector<Bucket> buckets;
   std::map<std::string, Storage> variables, gradients, inputs, results;
   int64_t persistentBytes = 0;
@@ -133,6 +152,14 @@ public:
     return joint;
   }
 
+  /// The storage in which a move, which is no slice, packs and receives.
+  int stagingOf(mlir::Operation *move) const {
+    return stagingOfMove.lookup(move);
+  }
+
+  /// The node that an operation belongs to, with ".grad" in the backward pass.
+  std::string nameOf(mlir::Operation *op) const;
+
   /// Index of each operation of the body.
   int64_t indexOf(mlir::Operation *op) const { return index.lookup(op); }
 
@@ -151,8 +178,9 @@ private:
   void place();
   int addStorage(const Storage &storage);
   int addTemporary(mlir::Value value, llvm::StringRef name);
+  void assignMove(const MoveView &move);
   int64_t lastUseOf(mlir::Value value) const;
-  std::string nameOf(mlir::Operation *op) const;
+  bool canReplace(mlir::Value next, const Storage &variable) const;
 
   mlir::func::FuncOp function;
   const ClassMemory &memory;
@@ -162,6 +190,7 @@ private:
   std::vector<CopyStep> copies;
   llvm::DenseMap<mlir::Value, int> storageOfValue;
   llvm::DenseMap<mlir::Operation *, int64_t> index;
+  llvm::DenseMap<mlir::Operation *, int> stagingOfMove;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> joint;
   std::map<std::string, int> fixedStorages;
   llvm::DenseSet<mlir::Value> targets;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Schedule/BufferAssignment.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace partita;
@@ -76,8 +77,9 @@ Value partita::localGradient(Operation *update) {
 }
 
 ClassMemory::ClassMemory(ModuleOp module, func::FuncOp step,
-                         ArrayRef<func::FuncOp> functions,
-                         int64_t bucketBytes) {
+                         ArrayRef<func::FuncOp> functions, ClassFacts facts,
+                         int64_t bucketBytes)
+    : facts(std::move(facts)) {
   if (step)
     formBuckets(step, bucketBytes);
   placeBuckets();
@@ -105,24 +107,35 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
   llvm::stable_sort(
       updates, [](const auto &a, const auto &b) { return a.first < b.first; });
   // One bucket of each kind is open at a time.
-  SmallVector<std::pair<BucketKind, size_t>> open;
+  struct Open {
+    BucketKind kind;
+    size_t bucket;
+    /// Bytes in the largest class.
+    int64_t bytes;
+  };
+  SmallVector<Open> open;
   for (auto [ready, update] : updates) {
     BucketKind kind = kindOf(update);
     auto found = llvm::find_if(
-        open, [&](const auto &entry) { return entry.first == kind; });
+        open, [&](const Open &entry) { return entry.kind == kind; });
     if (found == open.end()) {
       buckets.emplace_back();
       buckets.back().communicates = static_cast<bool>(bucketedReduce(update));
-      open.push_back({kind, buckets.size() - 1});
+      open.push_back({kind, buckets.size() - 1, 0});
       found = open.end() - 1;
     }
-    Bucket &bucket = buckets[found->second];
+    Bucket &bucket = buckets[found->bucket];
     bucket.updates.push_back(update);
     bucket.ready = std::max(bucket.ready, ready);
     int64_t bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
     bucket.offsets.push_back(alignUp(bucket.bytes));
     bucket.bytes = bucket.offsets.back() + bytes;
-    if (bucket.bytes >= bucketBytes)
+    auto largest =
+        facts.largestGradient.find(nn::updatedVariable(update).str());
+    found->bytes =
+        alignUp(found->bytes) +
+        (largest == facts.largestGradient.end() ? bytes : largest->second);
+    if (found->bytes >= bucketBytes)
       open.erase(found);
   }
   // In the order in which they are sent.
@@ -166,19 +179,37 @@ void ClassMemory::placeBuckets() {
 }
 
 void ClassMemory::placeVariables(ModuleOp module) {
+  // Optimizer state lies as its parameter does.
+  llvm::StringMap<dist::LayoutAttr> layoutOfState;
+  for (const Bucket &bucket : buckets)
+    for (Operation *update : bucket.updates) {
+      auto owner =
+          module.lookupSymbol<nn::VariableOp>(nn::updatedVariable(update));
+      for (StringRef state : nn::updatedStates(update))
+        layoutOfState[state] = layoutOfVariable(owner, owner.getTensorType());
+    }
   for (auto variable : module.getOps<nn::VariableOp>()) {
     RankedTensorType type = variable.getTensorType();
-    auto [it, isNew] = variables.try_emplace(variable.getSymName().str());
+    StringRef name = variable.getSymName();
+    dist::LayoutAttr layout = layoutOfVariable(variable, type);
+    if (auto state = layoutOfState.find(name); state != layoutOfState.end())
+      layout = state->second;
+    auto [it, isNew] = variables.try_emplace(name.str());
     Storage &storage = it->second;
     if (isNew) {
       storage.purpose = spmd::Purpose::variable;
-      storage.name = variable.getSymName().str();
-      storage.bytes = nn::byteSize(type);
+      storage.name = name.str();
+      storage.bytes = localBytes(facts.grid, layout, type, facts.rank);
       storage.offset = take(storage.bytes);
     }
     storage.global = type;
-    storage.layout =
-        dist::LayoutAttr::getReplicated(module.getContext(), type.getRank());
+    storage.layout = layout;
+    // A gradient without a layout of its own is whole on every rank.
+    auto gradient = gradients.find(name.str());
+    if (gradient != gradients.end() && !layout.isReplicated()) {
+      gradient->second.global = type;
+      gradient->second.layout = layout;
+    }
   }
 }
 

@@ -14,6 +14,8 @@
 #include "passes/Schedule/BufferAssignment.h"
 #include "passes/Schedule/Passes.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+#include <set>
 
 using namespace mlir;
 using namespace partita;
@@ -30,8 +32,8 @@ namespace {
 class FunctionSchedule {
 public:
   FunctionSchedule(func::FuncOp function, const ClassMemory &classMemory,
-                   bool overlap)
-      : function(function), classMemory(classMemory),
+                   const llvm::StringSet<> &lasting, bool overlap)
+      : function(function), classMemory(classMemory), lasting(lasting),
         memory(function, classMemory), overlap(overlap),
         builder(function.getContext()) {}
 
@@ -62,6 +64,7 @@ public:
     }
     if (function.front().without_terminator().empty())
       finishStep();
+    declareLasting();
     declarations->erase();
     return scheduled;
   }
@@ -103,6 +106,7 @@ private:
     if (storage && storage->limit > 0)
       buffer->setAttr("limit", builder.getI64IntegerAttr(storage->limit));
     declared[key] = buffer;
+    declaredNames.insert({purpose, name.str()});
     return buffer;
   }
 
@@ -119,17 +123,37 @@ private:
 
   Value flatBuffer(spmd::Purpose purpose, StringRef name, int64_t offset,
                    int64_t bytes, Type element) {
-    int64_t width = element.getIntOrFloatBitWidth() / 8;
+    int64_t width = (element.getIntOrFloatBitWidth() + 7) / 8;
     return declare(purpose, name, offset,
                    MemRefType::get({bytes / width}, element), nullptr);
+  }
+
+  /// A class without elements to compute does not use all inputs and variables
+  /// that others use, but the runtime asks every class where they lie.
+  void declareLasting() {
+    auto declareOnce = [&](Value value) {
+      const Storage &storage = memory.get(memory.storageOf(value));
+      if (lasting.contains(storage.name) &&
+          declaredNames.count({storage.purpose, storage.name}) == 0)
+        bufferOf(value);
+    };
+    for (BlockArgument argument : function.getArguments())
+      declareOnce(argument);
+    for (auto read : function.getOps<nn::ReadOp>())
+      declareOnce(read.getValue());
   }
 
   //===--------------------------------------------------------------------===//
   // Operations
   //===--------------------------------------------------------------------===//
 
+  /// Null where there is nothing to compute: all outputs are empty.
   spmd::LaunchOp launch(Location loc, StringRef kernel, ValueRange inputs,
                         ValueRange outputs, DictionaryAttr params) {
+    if (llvm::all_of(outputs.getTypes(), [](Type type) {
+          return cast<MemRefType>(type).getNumElements() == 0;
+        }))
+      return spmd::LaunchOp();
     auto op = builder.create<spmd::LaunchOp>(
         loc, builder.getStringAttr(kernel),
         spmd::StreamAttr::get(builder.getContext(), Stream::compute), inputs,
@@ -150,6 +174,15 @@ private:
       section = "backward";
     if (section == "forward" && isStep() && isLossOp(op))
       section = "loss";
+    if (std::optional<MoveView> move = asMove(op))
+      emitMove(*move);
+    else
+      emitLaunch(op);
+    if (section == "loss" && isLossResult(op))
+      section = "backward";
+  }
+
+  void emitLaunch(Operation *op) {
     SmallVector<Value> inputs, outputs;
     for (Value operand : op->getOperands())
       inputs.push_back(bufferOf(operand));
@@ -159,12 +192,12 @@ private:
     Attribute split = params.erase(spmd::kSplitAttr);
     auto launched = launch(op->getLoc(), op->getName().getStringRef(), inputs,
                            outputs, params.getDictionary(op->getContext()));
+    if (!launched)
+      return;
     if (split)
       launched->setAttr(dist::kSplitAttr, split);
     if (auto fused = dyn_cast<nn::FusedOp>(op))
       copyBody(fused, launched);
-    if (section == "loss" && isLossResult(op))
-      section = "backward";
   }
 
   bool isLossOp(Operation *op) const {
@@ -207,17 +240,67 @@ private:
 
   /// Issues a collective once the compute stream has come this far; returns
   /// the event that marks its end.
-  int64_t communicate(spmd::AllReduceOp reduce, Value buffer, Twine label) {
+  int64_t communicate(Location loc, StringRef kind, spmd::Reduction reduction,
+                      Value buffer, ArrayAttr axes, const Twine &label,
+                      DictionaryAttr move) {
     int64_t ready = nextEvent++, done = nextEvent++;
     record(ready, Stream::compute);
     wait(ready, Stream::comm);
     builder.create<spmd::CommunicateOp>(
-        reduce.getLoc(), builder.getStringAttr("all_reduce"),
-        reduce.getReductionAttr(), buffer,
-        spmd::StreamAttr::get(builder.getContext(), Stream::comm),
-        reduce.getAxesAttr(), builder.getStringAttr(label), DictionaryAttr());
+        loc, builder.getStringAttr(kind),
+        spmd::ReductionAttr::get(builder.getContext(), reduction), buffer,
+        spmd::StreamAttr::get(builder.getContext(), Stream::comm), axes,
+        builder.getStringAttr(label), move);
     record(done, Stream::comm);
     return done;
+  }
+  int64_t communicate(spmd::AllReduceOp reduce, Value buffer,
+                      const Twine &label) {
+    return communicate(reduce.getLoc(), "all_reduce", reduce.getReduction(),
+                       buffer, reduce.getAxes(), label, DictionaryAttr());
+  }
+
+  /// What a move is for: "conv1 reads x".
+  std::string labelOf(const MoveView &move) const {
+    std::string reader = memory.nameOf(move.op);
+    Value value = move.x;
+    while (Operation *producer = value.getDefiningOp()) {
+      if (!isa<nn::ReshapeOp>(producer) && !asMove(producer))
+        break;
+      value = producer->getOperand(0);
+    }
+    std::string source;
+    if (auto read = value.getDefiningOp<nn::ReadOp>())
+      source = read.getVariable().str();
+    else if (Operation *producer = value.getDefiningOp())
+      source = memory.nameOf(producer);
+    else
+      source = memory.get(memory.storageOf(value)).name;
+    return source == reader ? "values of " + reader
+                            : reader + " reads " + source;
+  }
+
+  /// A move needs its result where it stands: the compute stream waits. Every
+  /// rank of the communicator takes part, also one that has nothing to send and
+  /// nothing to receive.
+  void emitMove(const MoveView &move) {
+    Value x = bufferOf(move.x), y = bufferOf(move.y);
+    DictionaryAttr what = move.dictionary();
+    Location loc = move.op->getLoc();
+    if (move.isSlice()) {
+      launch(loc, "spmd.slice", x, y, what);
+      return;
+    }
+    int id = memory.stagingOf(move.op);
+    const Storage &storage = memory.get(id);
+    Value staging = flatBuffer(storage.purpose, storage.name,
+                               memory.offsetOf(id), storage.bytes,
+                               move.global.getElementType());
+    launch(loc, "spmd.pack", x, staging, what);
+    wait(communicate(loc, move.kind(), move.reduction(), staging, move.axes,
+                     labelOf(move), what),
+         Stream::compute);
+    launch(loc, "spmd.unpack", {x, staging}, y, what);
   }
 
   void emitAllReduce(spmd::AllReduceOp reduce) {
@@ -368,12 +451,15 @@ private:
 
   func::FuncOp function;
   const ClassMemory &classMemory;
+  /// Inputs and variables that some class uses.
+  const llvm::StringSet<> &lasting;
   FunctionMemory memory;
   bool overlap;
   OpBuilder builder;
   Operation *declarations = nullptr;
   /// Buffers by offset, type and name.
   std::map<std::string, Value> declared;
+  std::set<std::pair<spmd::Purpose, std::string>> declaredNames;
   llvm::DenseMap<size_t, int64_t> doneOfBucket;
   SmallVector<int64_t> pending;
   int64_t nextEvent = 0;
@@ -389,11 +475,18 @@ struct ScheduleProgramPass
     if (failed(nn::verifyFunctions(module)))
       return signalPassFailure();
     promoteTables(module);
-    bool isFirst = true;
+    std::vector<Scheduled> classes;
     for (auto classOp : module.getOps<spmd::ClassOp>()) {
-      scheduleClass(module, classOp, isFirst);
-      isFirst = false;
+      Scheduled entry = collect(module, classOp);
+      FailureOr<StagingSizes> staging = checkParts(classOp, entry.functions);
+      if (failed(staging))
+        return signalPassFailure();
+      entry.facts.staging = std::move(*staging);
+      classes.push_back(std::move(entry));
     }
+    llvm::StringSet<> lasting = shareFacts(classes);
+    for (Scheduled &entry : classes)
+      scheduleClass(module, entry, lasting, &entry == &classes.front());
   }
 
 private:
@@ -420,31 +513,75 @@ private:
     });
   }
 
-  void scheduleClass(ModuleOp module, spmd::ClassOp classOp, bool isFirst) {
+  /// A class on its way.
+  struct Scheduled {
+    spmd::ClassOp classOp;
     SmallVector<func::FuncOp> functions;
     func::FuncOp step;
+    ClassFacts facts;
+  };
+
+  static Scheduled collect(ModuleOp module, spmd::ClassOp classOp) {
+    Scheduled entry;
+    entry.classOp = classOp;
+    entry.facts.grid = module->getAttrOfType<dist::GridAttr>(dist::kGridAttr);
+    if (!classOp.getRanks().empty())
+      entry.facts.rank = classOp.getRanks().front();
     for (auto function : module.getOps<func::FuncOp>()) {
       auto symbol =
           function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
       if (!symbol || symbol.getValue() != classOp.getSymName())
         continue;
-      functions.push_back(function);
+      entry.functions.push_back(function);
       auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
       if (phase && phase.getValue() == "step")
-        step = function;
+        entry.step = function;
     }
-    ClassMemory memory(module, step, functions, bucketBytes);
+    return entry;
+  }
+
+  /// What all classes have to agree on. Returns the names of the inputs and
+  /// variables that some class uses.
+  static llvm::StringSet<> shareFacts(std::vector<Scheduled> &classes) {
+    std::map<std::string, int64_t> largest;
+    llvm::StringSet<> lasting;
+    for (Scheduled &entry : classes)
+      for (func::FuncOp function : entry.functions) {
+        for (Operation &op : function.front()) {
+          if (auto read = dyn_cast<nn::ReadOp>(op))
+            if (!read.getValue().use_empty())
+              lasting.insert(read.getVariable());
+          if (!nn::isUpdate(&op) || function != entry.step)
+            continue;
+          int64_t &bytes = largest[nn::updatedVariable(&op).str()];
+          bytes = std::max(bytes,
+                           nn::byteSize(nn::tensorType(op.getOperand(0))));
+        }
+        for (auto [i, argument] : llvm::enumerate(function.getArguments()))
+          if (auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");
+              name && !argument.use_empty())
+            lasting.insert(name.getValue());
+      }
+    for (Scheduled &entry : classes)
+      entry.facts.largestGradient = largest;
+    return lasting;
+  }
+
+  void scheduleClass(ModuleOp module, Scheduled &entry,
+                     const llvm::StringSet<> &lasting, bool isFirst) {
+    ClassMemory memory(module, entry.step, entry.functions,
+                       std::move(entry.facts), bucketBytes);
     int64_t total = memory.getPersistentBytes();
-    for (func::FuncOp function : functions) {
-      FunctionSchedule schedule(function, memory, overlap);
+    for (func::FuncOp function : entry.functions) {
+      FunctionSchedule schedule(function, memory, lasting, overlap);
       schedule.build();
       total = std::max(total, schedule.getArenaBytes());
     }
-    for (func::FuncOp function : functions)
+    for (func::FuncOp function : entry.functions)
       function.erase();
     OpBuilder builder(module.getContext());
-    classOp.setArenaBytesAttr(builder.getI64IntegerAttr(total));
-    classOp.setPersistentBytesAttr(
+    entry.classOp.setArenaBytesAttr(builder.getI64IntegerAttr(total));
+    entry.classOp.setPersistentBytesAttr(
         builder.getI64IntegerAttr(memory.getPersistentBytes()));
     if (isFirst) {
       numBuckets = memory.getBuckets().size();

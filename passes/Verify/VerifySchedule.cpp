@@ -40,6 +40,21 @@ struct Access {
   int64_t time = 0;
 };
 
+/// A communication, as one class issues it.
+struct Call {
+  spmd::CommunicateOp op;
+  /// What all classes agree on: kind, reduction, axes and move.
+  std::string what;
+  int64_t elements = 0;
+};
+
+/// Whether a launch is one of the two that a move needs beside its
+/// communication.
+bool isPack(spmd::LaunchOp launch) { return launch.getKernel() == "spmd.pack"; }
+bool isUnpack(spmd::LaunchOp launch) {
+  return launch.getKernel() == "spmd.unpack";
+}
+
 int64_t bytesOf(MemRefType type) {
   return type.getNumElements() * ((type.getElementTypeBitWidth() + 7) / 8);
 }
@@ -70,10 +85,12 @@ public:
         refuse(&op, "'" + op.getName().getStringRef() +
                         "' is no scheduled operation");
     }
+    for (OpenMove &move : openMoves)
+      refuse(move.op, "what is packed here is never unpacked");
     return failure(failedAny);
   }
 
-  const std::vector<std::string> &getCalls() const { return calls; }
+  const std::vector<Call> &getCalls() const { return calls; }
 
 private:
   static unsigned index(spmd::Stream stream) {
@@ -204,17 +221,96 @@ private:
              "buffer '" + buffer.getName() + "' is read before it is written");
   }
 
+  /// A staging buffer between pack and unpack.
+  struct OpenMove {
+    Operation *op = nullptr;
+    spmd::BufferOp staging;
+    Attribute move;
+    bool isSent = false;
+  };
+
+  /// The open move whose staging buffer is `value`, or null.
+  OpenMove *findMove(Value value) {
+    auto it = llvm::find_if(openMoves, [&](OpenMove &move) {
+      return move.staging.getBuffer() == value;
+    });
+    return it == openMoves.end() ? nullptr : &*it;
+  }
+
+  /// Nobody writes into a staging buffer between pack and unpack but the
+  /// communication of the move it was packed for.
+  void checkStagings(Operation *op, Value output) {
+    if (isa<spmd::CommunicateOp>(op) && findMove(output))
+      return;
+    Access access = accessOf(op, output, /*writes=*/true, 0);
+    for (OpenMove &move : openMoves) {
+      Access staging = accessOf(op, move.staging.getBuffer(), true, 0);
+      if (access.begin < staging.end && staging.begin < access.end)
+        refuse(op, "buffer '" + move.staging.getName() +
+                       "' is written before its move has been unpacked");
+    }
+  }
+
+  /// Whether a value has no bytes; then there is nothing to follow.
+  static bool isEmpty(Value value) {
+    return bytesOf(cast<MemRefType>(value.getType())) == 0;
+  }
+
+  void checkPack(spmd::LaunchOp launch) {
+    if (launch.getInputs().size() != 1 || launch.getOutputs().size() != 1)
+      return refuse(launch, "a pack has one operand and one staging buffer");
+    auto staging = launch.getOutputs()[0].getDefiningOp<spmd::BufferOp>();
+    if (staging && !isEmpty(staging.getBuffer()))
+      openMoves.push_back({launch, staging, launch.getParamsAttr(), false});
+  }
+
+  void checkSent(spmd::CommunicateOp communicate) {
+    if (communicate.getKind() == "all_reduce" ||
+        isEmpty(communicate.getBuffer()))
+      return;
+    OpenMove *move = findMove(communicate.getBuffer());
+    if (!move || move->isSent || move->move != communicate.getMoveAttr())
+      return refuse(communicate, "buffer '" +
+                                     bufferName(communicate.getBuffer()) +
+                                     "' was not packed for this move");
+    move->isSent = true;
+  }
+
+  void checkUnpack(spmd::LaunchOp launch) {
+    if (launch.getInputs().size() != 2 || launch.getOutputs().size() != 1)
+      return refuse(launch, "an unpack has an operand, a staging buffer and "
+                            "one result");
+    Value staging = launch.getInputs()[1];
+    if (isEmpty(staging))
+      return;
+    OpenMove *move = findMove(staging);
+    if (!move || !move->isSent || move->move != launch.getParamsAttr())
+      return refuse(launch, "buffer '" + bufferName(staging) +
+                                "' holds nothing that this move has received");
+    openMoves.erase(openMoves.begin() + (move - openMoves.data()));
+  }
+
+  static std::string bufferName(Value value) {
+    auto buffer = value.getDefiningOp<spmd::BufferOp>();
+    return buffer ? buffer.getName().str() : "";
+  }
+
   void checkLaunch(spmd::LaunchOp launch) {
     unsigned stream = index(launch.getStream());
     ++clocks[stream][stream];
+    if (isUnpack(launch))
+      checkUnpack(launch);
     for (Value input : launch.getInputs()) {
       add(accessOf(launch, input, /*writes=*/false, stream));
       checkRead(launch, input);
     }
     for (Value output : launch.getOutputs()) {
+      checkStagings(launch, output);
       add(accessOf(launch, output, /*writes=*/true, stream));
       addWrite(output);
     }
+    if (isPack(launch))
+      checkPack(launch);
     bool isElementwise =
         launch.getKernel() == "nn.fused" || launch.getKernel() == "nn.sgd" ||
         launch.getKernel() == "nn.adam" || launch.getKernel() == "copy";
@@ -234,16 +330,22 @@ private:
   void checkCommunicate(spmd::CommunicateOp communicate) {
     unsigned stream = index(communicate.getStream());
     ++clocks[stream][stream];
+    checkStagings(communicate, communicate.getBuffer());
+    checkSent(communicate);
     add(accessOf(communicate, communicate.getBuffer(), /*writes=*/true,
                  stream));
     checkRead(communicate, communicate.getBuffer());
     addWrite(communicate.getBuffer());
-    std::string call;
-    llvm::raw_string_ostream(call)
+    Call call;
+    call.op = communicate;
+    auto type = cast<MemRefType>(communicate.getBuffer().getType());
+    call.elements = type.getNumElements();
+    llvm::raw_string_ostream(call.what)
         << communicate.getKind() << ' '
         << stringifyReduction(communicate.getReduction()) << ' '
-        << communicate.getAxes() << ' ' << communicate.getBuffer().getType();
-    calls.push_back(call);
+        << communicate.getAxes() << ' ' << type.getElementType() << ' '
+        << communicate.getMoveAttr();
+    calls.push_back(std::move(call));
   }
 
   func::FuncOp function;
@@ -253,8 +355,98 @@ private:
   std::array<std::vector<Access>, kStreams> accesses;
   /// What each byte holds, as disjoint segments by their begin.
   std::map<int64_t, Segment> written;
-  std::vector<std::string> calls;
+  std::vector<OpenMove> openMoves;
+  std::vector<Call> calls;
   bool failedAny = false;
+};
+
+/// The communication of one phase in all classes.
+class CallComparison {
+public:
+  explicit CallComparison(dist::GridAttr grid) : grid(grid) {}
+
+  void add(spmd::ClassOp classOp, func::FuncOp function,
+           std::vector<Call> calls) {
+    classes.push_back({classOp, function, std::move(calls)});
+  }
+
+  LogicalResult run() const {
+    bool failedAny = false;
+    for (const Entry &entry : llvm::drop_begin(classes)) {
+      bool isSame =
+          entry.calls.size() == classes.front().calls.size() &&
+          llvm::all_of(llvm::zip(entry.calls, classes.front().calls),
+                       [](const auto &pair) {
+                         return std::get<0>(pair).what ==
+                                std::get<1>(pair).what;
+                       });
+      if (isSame)
+        continue;
+      func::FuncOp first = classes.front().function, own = entry.function;
+      own.emitError() << "contract of the schedule phase: communication "
+                         "differs from that of @"
+                      << first.getName();
+      failedAny = true;
+    }
+    if (failedAny)
+      return failure();
+    for (size_t i = 0, e = classes.front().calls.size(); i < e; ++i)
+      failedAny |= failed(compareElements(i));
+    return failure(failedAny);
+  }
+
+private:
+  struct Entry {
+    spmd::ClassOp classOp;
+    func::FuncOp function;
+    std::vector<Call> calls;
+  };
+
+  /// Ranks that combine values hold as many of them. Those that differ along
+  /// other axes may hold others: parts of a sharded parameter.
+  LogicalResult compareElements(size_t i) const {
+    const Call &first = classes.front().calls[i];
+    spmd::CommunicateOp op = first.op;
+    bool isEqual = llvm::all_of(classes, [&](const Entry &entry) {
+      return entry.calls[i].elements == first.elements;
+    });
+    if (op.getKind() != "all_reduce" || isEqual)
+      return success();
+    std::map<std::vector<int64_t>, std::pair<const Entry *, int64_t>> groups;
+    for (const Entry &entry : classes) {
+      spmd::ClassOp classOp = entry.classOp;
+      for (int64_t rank : classOp.getRanks()) {
+        auto [it, isNew] =
+            groups.try_emplace(groupOf(rank, op.getAxes()), &entry, rank);
+        auto [other, otherRank] = it->second;
+        if (other->calls[i].elements == entry.calls[i].elements)
+          continue;
+        spmd::CommunicateOp own = entry.calls[i].op;
+        InFlightDiagnostic error =
+            own.emitError() << "contract of the schedule phase: rank " << rank
+                            << " combines " << entry.calls[i].elements
+                            << " elements with " << other->calls[i].elements
+                            << " of rank " << otherRank;
+        error.attachNote(other->calls[i].op->getLoc())
+            << "the other rank's call is here";
+        return failure();
+      }
+    }
+    return success();
+  }
+
+  /// The coordinates of `rank` on the axes other than `axes`.
+  std::vector<int64_t> groupOf(int64_t rank, ArrayAttr axes) const {
+    std::vector<int64_t> key;
+    if (grid)
+      for (auto [i, axis] : llvm::enumerate(grid.getAxes()))
+        if (!llvm::is_contained(axes, axis))
+          key.push_back(grid.getCoordinate(rank, i));
+    return key;
+  }
+
+  dist::GridAttr grid;
+  std::vector<Entry> classes;
 };
 
 struct VerifySchedulePass
@@ -262,8 +454,8 @@ struct VerifySchedulePass
   void runOnOperation() override {
     ModuleOp module = getOperation();
     bool failedAny = false;
-    std::map<std::string, std::pair<func::FuncOp, std::vector<std::string>>>
-        callsOfPhase;
+    auto grid = module->getAttrOfType<dist::GridAttr>(dist::kGridAttr);
+    std::map<std::string, CallComparison> callsOfPhase;
     for (auto function : module.getOps<func::FuncOp>()) {
       auto symbol =
           function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
@@ -279,16 +471,11 @@ struct VerifySchedulePass
       FunctionCheck check(function, *classOp.getArenaBytes());
       failedAny |= failed(check.run());
       auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
-      auto [it, isNew] = callsOfPhase.try_emplace(phase ? phase.str() : "",
-                                                  function, check.getCalls());
-      if (!isNew && it->second.second != check.getCalls()) {
-        function.emitError()
-            << "contract of the schedule phase: communication differs from "
-               "that of @"
-            << it->second.first.getName();
-        failedAny = true;
-      }
+      callsOfPhase.try_emplace(phase ? phase.str() : "", grid)
+          .first->second.add(classOp, function, check.getCalls());
     }
+    for (const auto &[phase, comparison] : callsOfPhase)
+      failedAny |= failed(comparison.run());
     if (failedAny)
       signalPassFailure();
     markAllAnalysesPreserved();
