@@ -58,6 +58,17 @@ public:
 
 private:
   std::string list(ArrayRef<Number> dims) { return dimsText(dims, numbers); }
+  /// Numbers that are no sizes, such as pads, which may differ between the
+  /// first, the inner and the last rank of a spatial split.
+  std::string list(ArrayRef<Number> values, StringRef what) {
+    SmallVector<StringRef> nodes = nodeNames(launch.loc());
+    std::string hint =
+        camelCase(nodes.empty() ? launch.kernel() : nodes[0]) + what.str();
+    std::string text;
+    for (const Number &value : values)
+      text += (text.empty() ? "" : ", ") + numbers.count(value, hint);
+    return "{" + text + "}";
+  }
   std::string size(const Number &number) { return numbers.size(number); }
   std::string size(ArrayRef<Number> dims) {
     return numbers.size(product(dims, launch.numClasses()));
@@ -96,7 +107,7 @@ FailureOr<LibraryKernel> Builder::conv(StringRef className, const Buffer &x,
   if (dilated)
     args.push_back(list(*dilations));
   if (padded)
-    args.push_back(list(*pads));
+    args.push_back(list(*pads, "Pad"));
   if (grouped)
     args.push_back(size(*groups));
   LibraryKernel kernel{className.str(),
@@ -121,7 +132,7 @@ FailureOr<LibraryKernel> Builder::pool(StringRef className, const Buffer &x,
   if (padded || !isAll(*dilations, 1))
     args.push_back(list(*dilations));
   if (padded)
-    args.push_back(list(*pads));
+    args.push_back(list(*pads, "Pad"));
   LibraryKernel kernel{className.str(),
                        {"poolSizes(" + llvm::join(args, ", ") + ")"},
                        suffix.str()};
@@ -286,10 +297,10 @@ FailureOr<LibraryKernel> Builder::slice() {
   auto steps = launch.integers("steps");
   if (failed(starts) || failed(sizes) || failed(steps))
     return failure();
-  return LibraryKernel{
-      "Slice",
-      {list(launch.input(0).shape), list(*starts), list(*sizes), list(*steps)},
-      "Slice"};
+  return LibraryKernel{"Slice",
+                       {list(launch.input(0).shape), list(*starts, "Start"),
+                        list(*sizes), list(*steps, "Step")},
+                       "Slice"};
 }
 
 FailureOr<LibraryKernel> Builder::pad() {
@@ -299,8 +310,8 @@ FailureOr<LibraryKernel> Builder::pad() {
   if (failed(low) || failed(high) || failed(interior) || failed(value))
     return failure();
   return LibraryKernel{"Pad",
-                       {list(launch.input(0).shape), list(*low),
-                        list(*interior), list(*high),
+                       {list(launch.input(0).shape), list(*low, "Low"),
+                        list(*interior, "Interior"), list(*high, "High"),
                         numbers.real(*value, "value")},
                        "Pad"};
 }

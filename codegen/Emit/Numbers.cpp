@@ -42,17 +42,16 @@ static int64_t multipleOf(const Number &number, const Number &unit) {
 
 void NumberTable::nameSize(StringRef hint, const Number &number) {
   if (!isSame(number))
-    find(number, hint, /*isSize=*/true);
+    find(number, hint, Use::size);
 }
 
-std::string NumberTable::find(const Number &number, StringRef hint,
-                              bool isSize) {
+std::string NumberTable::find(const Number &number, StringRef hint, Use use) {
   for (const Entry<Number> &entry : integers) {
-    if (entry.isSize != isSize)
+    if (entry.use != use)
       continue;
     if (entry.values == number)
       return "s." + entry.name;
-    if (!isSize)
+    if (use != Use::size)
       continue;
     if (int64_t factor = multipleOf(number, entry.values); factor > 1)
       return "s." + entry.name + " * " + std::to_string(factor);
@@ -60,20 +59,26 @@ std::string NumberTable::find(const Number &number, StringRef hint,
   // Temporaries are t1, t2, ...
   std::string name =
       hint == "t" ? "t" + std::to_string(++temporaries) : hint.str();
-  integers.push_back({names.make(name, "n"), number, isSize});
+  integers.push_back({names.make(name, "n"), number, use});
   return "s." + integers.back().name;
 }
 
 std::string NumberTable::size(const Number &number) {
   if (isSame(number))
     return std::to_string(number.front());
-  return find(number, "n" + std::to_string(integers.size()), /*isSize=*/true);
+  return find(number, "n" + std::to_string(integers.size()), Use::size);
 }
 
 std::string NumberTable::offset(const Number &number, StringRef hint) {
   if (isSame(number))
     return std::to_string(number.front());
-  return find(number, hint, /*isSize=*/false);
+  return find(number, hint, Use::offset);
+}
+
+std::string NumberTable::count(const Number &number, StringRef hint) {
+  if (isSame(number))
+    return std::to_string(number.front());
+  return find(number, hint, Use::count);
 }
 
 std::string NumberTable::real(const Real &number, StringRef hint) {
@@ -82,13 +87,20 @@ std::string NumberTable::real(const Real &number, StringRef hint) {
   for (const Entry<Real> &entry : reals)
     if (entry.values == number)
       return "s." + entry.name;
-  reals.push_back({names.make(hint, "x"), number, false});
+  reals.push_back({names.make(hint, "x"), number, Use::count});
   return "s." + reals.back().name;
 }
 
-std::string NumberTable::describe(const Number &number) {
-  std::string text = size(number);
+static std::string withoutTable(const std::string &text) {
   return StringRef(text).starts_with("s.") ? text.substr(2) : text;
+}
+
+std::string NumberTable::describe(const Number &number) {
+  return withoutTable(size(number));
+}
+
+std::string NumberTable::describe(const Number &number, StringRef hint) {
+  return withoutTable(count(number, hint));
 }
 
 void NumberTable::print(raw_ostream &os, StringRef type, StringRef table,
@@ -99,8 +111,9 @@ void NumberTable::print(raw_ostream &os, StringRef type, StringRef table,
       list.push_back(entry.name);
     return list;
   };
-  os << "/// What differs between the rank classes: sizes, and offsets, which\n"
-     << "/// end in At or, for temporaries, are t1, t2, ...\n"
+  os << "/// What differs between the rank classes: sizes, pads and the like, "
+        "and\n/// offsets, which end in At or, for temporaries, are t1, t2, "
+        "...\n"
      << "struct " << type << " {\n";
   if (!integers.empty())
     printList(os, "  std::int64_t ", namesOf(integers), ";", 6);

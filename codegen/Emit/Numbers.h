@@ -64,11 +64,16 @@ public:
   /// The text of a byte offset: a literal or an entry named after `hint`;
   /// "t" stands for the next temporary.
   std::string offset(const Number &number, llvm::StringRef hint);
+  /// The text of another number, such as a pad or a start: a literal or an
+  /// entry named after `hint`.
+  std::string count(const Number &number, llvm::StringRef hint);
   /// The text of a real number as a float.
   std::string real(const Real &number, llvm::StringRef hint);
 
   /// How comments write a size: as `size`, without "s.".
   std::string describe(const Number &number);
+  /// How comments write what `count` gives.
+  std::string describe(const Number &number, llvm::StringRef hint);
 
   bool empty() const { return integers.empty() && reals.empty(); }
   /// Prints the type and the table; `classNames` describe the classes.
@@ -76,13 +81,16 @@ public:
              llvm::ArrayRef<std::string> classNames) const;
 
 private:
+  enum class Use { size, offset, count };
+
   template <typename Values> struct Entry {
     std::string name;
     Values values;
-    bool isSize;
+    /// Only numbers of one use share an entry; others are equal by chance.
+    Use use;
   };
 
-  std::string find(const Number &number, llvm::StringRef hint, bool isSize);
+  std::string find(const Number &number, llvm::StringRef hint, Use use);
 
   size_t classes;
   unsigned temporaries = 0;

@@ -33,6 +33,28 @@ std::string cType(Type type) {
   return "";
 }
 
+StringRef dtypeName(Type type) {
+  if (type.isF32())
+    return "f32";
+  if (type.isF64())
+    return "f64";
+  if (type.isF16())
+    return "f16";
+  if (type.isBF16())
+    return "bf16";
+  if (type.isInteger(1))
+    return "boolean";
+  if (type.isInteger(8))
+    return "i8";
+  if (type.isInteger(16))
+    return "i16";
+  if (type.isInteger(32))
+    return "i32";
+  if (type.isInteger(64))
+    return "i64";
+  return "";
+}
+
 std::string textOf(ScalarHelper helper, StringRef qualifier) {
   std::string start = qualifier.empty() ? "" : (qualifier + " ").str();
   switch (helper) {

@@ -25,6 +25,9 @@ namespace partita::codegen {
 /// The C++ type of an element; empty for types emitted code cannot hold.
 std::string cType(mlir::Type type);
 
+/// The runtime's name of an element type; empty when it has none.
+llvm::StringRef dtypeName(mlir::Type type);
+
 /// Small functions that scalar code calls.
 enum class ScalarHelper { maximum, minimum, integerPower };
 

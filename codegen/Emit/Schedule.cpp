@@ -80,7 +80,8 @@ private:
           auto y = cast<spmd::CommunicateOp>(b);
           return x.getKind() == y.getKind() &&
                  x.getReduction() == y.getReduction() &&
-                 x.getStream() == y.getStream() && x.getAxes() == y.getAxes();
+                 x.getStream() == y.getStream() && x.getAxes() == y.getAxes() &&
+                 x.getMoveAttr() == y.getMoveAttr();
         })
         .Default([&](Operation *) {
           return a->getAttrDictionary() == b->getAttrDictionary();

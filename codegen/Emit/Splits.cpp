@@ -5,42 +5,51 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Tables of bounds and the rank's index into them.
+// Constants for the parts and the rank's index into them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Emit/Splits.h"
-#include "dialects/Dist/IR/Partition.h"
+#include "dialects/Dist/Interfaces/Layouts.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
 namespace partita::codegen {
 
+bool Cut::isTiling() const {
+  int64_t end = 0;
+  for (dist::Range range : ranges) {
+    if (range.begin != end || range.end < range.begin)
+      return false;
+    end = range.end;
+  }
+  return end == size;
+}
+
 SmallVector<Cut, 4> cutsOf(dist::GridAttr grid, dist::LayoutAttr layout,
                            ArrayRef<int64_t> dims) {
+  dist::Grid plainGrid = dist::toGrid(grid);
+  dist::Layout plain;
+  if (layout)
+    plain = dist::toLayout(grid, layout);
   SmallVector<Cut, 4> cuts;
   for (auto [d, size] : llvm::enumerate(dims)) {
     Cut cut;
     cut.size = size;
-    if (layout && d < layout.getDims().size())
-      for (Attribute axis : layout.getAxesOf(d)) {
-        int index = grid.findAxis(llvm::cast<StringAttr>(axis).getValue());
-        // An axis of size 1 cuts nothing.
-        if (index >= 0 && grid.getSizes()[index] > 1)
-          cut.axes.push_back(index);
-      }
+    if (d < plain.dims.size()) {
+      // An axis of size 1 cuts nothing.
+      for (int axis : plain.dims[d].axes)
+        if (plainGrid.sizes[axis] > 1)
+          cut.axes.push_back(axis);
+      if (!cut.axes.empty())
+        cut.ranges = dist::rangesOf(plainGrid, plain.dims[d], size);
+    }
     cuts.push_back(std::move(cut));
   }
   return cuts;
-}
-
-int64_t SplitTables::parts(const Cut &cut) const {
-  int64_t count = 1;
-  for (int axis : cut.axes)
-    count *= grid.getSizes()[axis];
-  return count;
 }
 
 std::string SplitTables::describe(const Cut &cut) const {
@@ -51,15 +60,14 @@ std::string SplitTables::describe(const Cut &cut) const {
   return text;
 }
 
-std::string SplitTables::table(const Cut &cut) {
+std::string SplitTables::name(const Cut &cut) {
   for (const auto &[known, name] : cuts)
     if (known == cut)
       return name;
-  std::string hint = "bounds";
+  std::string hint = cut.isTiling() ? "kSplit" : "kHalo";
   for (int axis : cut.axes)
     hint += typeCase(grid.getAxes()[axis].getValue());
-  std::string name = names.make(hint + std::to_string(cut.size), "bounds");
-  name = "k" + typeCase(name);
+  std::string name = names.make(hint + std::to_string(cut.size), "kSplit");
   cuts.push_back({cut, name});
   return name;
 }
@@ -76,19 +84,41 @@ std::string SplitTables::begin(const Cut &cut) {
     else
       index = coordinate;
   }
-  return table(cut) + "[" + index + "]";
+  return name(cut) + ".range(" + index + ").first";
+}
+
+std::string SplitTables::list(ArrayRef<Cut> all) {
+  while (!all.empty() && all.back().axes.empty())
+    all = all.drop_back();
+  std::string text;
+  for (const Cut &cut : all)
+    text += (text.empty() ? "" : ", ") + (cut.axes.empty() ? "{}" : name(cut));
+  return text;
 }
 
 void SplitTables::print(raw_ostream &os) const {
   for (const auto &[cut, name] : cuts) {
+    bool tiles = cut.isTiling();
     printComment(os,
                  std::to_string(cut.size) + " elements cut over " +
-                     describe(cut) + ": part i is [bound i, bound i + 1)",
+                     describe(cut) +
+                     (tiles ? ": part i is [bound i, bound i + 1)"
+                            : " into parts that overlap: begin and end of "
+                              "each"),
                  0, "/// ");
-    std::vector<std::string> bounds;
-    for (int64_t bound : dist::partTable(cut.size, parts(cut)))
-      bounds.push_back(std::to_string(bound));
-    printList(os, "constexpr std::int64_t " + name + "[] = {", bounds, "};", 4);
+    std::vector<std::string> axes, numbers;
+    for (int axis : cut.axes)
+      axes.push_back(std::to_string(axis));
+    for (dist::Range range : cut.ranges) {
+      if (!tiles || numbers.empty())
+        numbers.push_back(std::to_string(range.begin));
+      numbers.push_back(std::to_string(range.end));
+    }
+    std::string head =
+        "const Split " + name +
+        (tiles ? "(std::vector<int>{" : " = Split::overlapping({") +
+        llvm::join(axes, ", ") + "}, {";
+    printList(os, head, numbers, "});", 4);
   }
 }
 

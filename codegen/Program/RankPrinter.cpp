@@ -53,9 +53,9 @@ static StringRef sectionOf(spmd::LaunchOp launch) {
 }
 
 /// The axes of a communication as arguments.
-static std::string axesText(spmd::CommunicateOp op) {
+static std::string axesText(ArrayAttr axes) {
   std::string text;
-  for (auto axis : op.getAxes().getAsRange<StringAttr>())
+  for (auto axis : axes.getAsRange<StringAttr>())
     text += (text.empty() ? "" : ", ") + stringLiteral(axis.getValue());
   return text;
 }
@@ -65,7 +65,12 @@ RankPrinter::RankPrinter(const Schedule &schedule, const Group &group,
                          std::string typeName, std::string tableName)
     : schedule(schedule), group(group), shared(shared),
       className(std::move(className)), typeName(std::move(typeName)),
-      tableName(std::move(tableName)), numbers(group.classes.size()) {}
+      tableName(std::move(tableName)), numbers(group.classes.size()),
+      moves(schedule.grid, shared.splits) {}
+
+std::string RankPrinter::communicatorOf(ArrayAttr axes) const {
+  return communicators.find(axesText(axes))->second;
+}
 
 //===----------------------------------------------------------------------===//
 // Choices
@@ -138,7 +143,7 @@ void RankPrinter::collectCommunicators() {
       auto op = dyn_cast<spmd::CommunicateOp>(action.op());
       if (!op)
         continue;
-      auto [it, isNew] = communicators.insert({axesText(op), ""});
+      auto [it, isNew] = communicators.insert({axesText(op.getAxes()), ""});
       if (!isNew)
         continue;
       std::string hint;
@@ -150,9 +155,28 @@ void RankPrinter::collectCommunicators() {
     }
 }
 
+/// Whether a value is a parameter's gradient, or is moved to become one.
+static bool becomesGradient(const Phase &phase, Value value) {
+  if (phase.buffer(value).purpose() == spmd::Purpose::gradient)
+    return true;
+  return llvm::any_of(phase.actions, [&](const Action &action) {
+    auto launch = dyn_cast<spmd::LaunchOp>(action.op());
+    return launch && isPartOfMove(launch) && launch.getInputs()[0] == value &&
+           phase.buffer(launch.getOutputs()[0]).purpose() ==
+               spmd::Purpose::gradient;
+  });
+}
+
 LogicalResult RankPrinter::chooseKernels(const Phase &phase) {
   for (auto [action, choice] :
        llvm::zip_equal(phase.actions, choices[&phase])) {
+    if (isPartOfMove(action.op())) {
+      FailureOr<int> move = moves.add(phase, action, names);
+      if (failed(move))
+        return failure();
+      choice.move = *move;
+      continue;
+    }
     auto op = dyn_cast<spmd::LaunchOp>(action.op());
     if (!op || choice.call)
       continue;
@@ -170,9 +194,8 @@ LogicalResult RankPrinter::chooseKernels(const Phase &phase) {
     if (isNew) {
       std::string suffix = kernel->suffix;
       if (kernel->className == "Matmul" && sectionOf(op) == "backward")
-        suffix = launch.output(0).purpose() == spmd::Purpose::gradient
-                     ? "WeightGrad"
-                     : "InputGrad";
+        suffix = becomesGradient(phase, op.getOutputs()[0]) ? "WeightGrad"
+                                                            : "InputGrad";
       std::string hint =
           nodes.empty() ? camelCase(kernel->className) : camelCase(nodes[0]);
       it->second = static_cast<int>(objects.size());
@@ -356,6 +379,15 @@ void RankPrinter::print(raw_ostream &os) {
   std::string memberText;
   llvm::raw_string_ostream memberStream(memberText);
   printMembers(memberStream);
+  std::string constructor = "  using RankProgram::RankProgram;\n\n";
+  if (moves.hasChecks()) {
+    constructor = "  explicit " + className +
+                  "(Rank &rank) : RankProgram(rank) {\n"
+                  "    // Staging buffers lie in the arena as planned.\n";
+    llvm::raw_string_ostream checks(constructor);
+    moves.printChecks(checks, numbers);
+    checks << "  }\n\n";
+  }
 
   printComment(os,
                "One rank's part of every step. Work is issued on two streams: "
@@ -364,8 +396,7 @@ void RankPrinter::print(raw_ostream &os) {
                "recorded.",
                0, "/// ");
   os << "class " << className << " final : public RankProgram {\npublic:\n"
-     << "  using RankProgram::RankProgram;\n\n"
-     << phases << "\nprivate:\n";
+     << constructor << phases << "\nprivate:\n";
   if (!numbers.empty()) {
     os << "  const " << typeName << " &s = " << tableName << "[";
     if (schedule.groups.size() > 1)
@@ -438,6 +469,10 @@ void RankPrinter::printMembers(raw_ostream &os) {
     events.push_back(event + "{device}");
   if (!events.empty())
     printList(os, "  Event ", events, ";", 8);
+  if (!moves.empty())
+    os << "\n  // Tensors that change their layout.\n";
+  moves.printMembers(os, numbers,
+                     [&](ArrayAttr axes) { return communicatorOf(axes); });
   if (!objects.empty())
     os << "\n  // Kernels of the library, in the order of their first use.\n";
   for (const LibraryObject &object : objects) {
@@ -494,10 +529,15 @@ void RankPrinter::printNodes(raw_ostream &os, spmd::LaunchOp launch) {
 void RankPrinter::printWhy(raw_ostream &os, const Phase &phase,
                            spmd::CommunicateOp op) {
   const Buffer &buffer = phase.buffer(op.getBuffer());
-  std::string text = stringifyReduction(op.getReduction()).str() + " over";
+  std::string over = " over";
   for (auto axis : op.getAxes().getAsRange<StringAttr>())
-    text += " " + commentText(axis.getValue());
-  text += " of " + commentText(op.getLabel(), 600);
+    over += " " + commentText(axis.getValue());
+  std::string kind = op.getKind().str();
+  std::replace(kind.begin(), kind.end(), '_', ' ');
+  std::string text = isPartOfMove(op)
+                         ? commentText(op.getLabel(), 600) + ": " + kind + over
+                         : stringifyReduction(op.getReduction()).str() + over +
+                               " of " + commentText(op.getLabel(), 600);
   Number elements = buffer.elements();
   if (isSame(ArrayRef<int64_t>(elements)))
     text += " (" +
@@ -507,6 +547,18 @@ void RankPrinter::printWhy(raw_ostream &os, const Phase &phase,
   separate(os);
   printComment(os, text, 4);
   currentNodes.clear();
+}
+
+/// The communication that sends what `launch`, at or behind `action`, packs.
+static spmd::CommunicateOp communicationOf(const Phase &phase, size_t action,
+                                           spmd::LaunchOp launch) {
+  if (launch.getKernel() != "spmd.pack")
+    return {};
+  for (size_t k = action; k < phase.actions.size(); ++k)
+    if (auto op = dyn_cast<spmd::CommunicateOp>(phase.actions[k].op());
+        op && op.getBuffer() == launch.getOutputs()[0])
+      return op;
+  return {};
 }
 
 void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
@@ -543,7 +595,18 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
         launch && !isa<spmd::RecordOp>(op)) {
       if (phase.name == "step")
         printSection(os, sectionOf(launch));
-      printNodes(os, launch);
+      // A pack begins what the communication behind it is for.
+      spmd::CommunicateOp sent = communicationOf(phase, i, launch);
+      if (sent && !explained) {
+        printWhy(os, phase, sent);
+        explained = true;
+      } else if (!isPartOfMove(launch) || launch.getKernel() == "spmd.slice") {
+        printNodes(os, launch);
+      }
+    }
+    if (choices[&phase][i].move >= 0) {
+      printMove(os, phase, i);
+      continue;
     }
     if (isa<spmd::LaunchOp>(op))
       printLaunch(os, phase, i);
@@ -595,11 +658,35 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
   printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
 }
 
+/// One of the parts of a move: pack, communicate, unpack, or slice.
+void RankPrinter::printMove(raw_ostream &os, const Phase &phase,
+                            size_t action) {
+  Operation *op = phase.actions[action].op();
+  std::vector<std::string> args;
+  std::string part = "communicate";
+  if (auto launch = dyn_cast<spmd::LaunchOp>(op)) {
+    part = launch.getKernel().drop_front(StringRef("spmd.").size()).str();
+    args.push_back(stringifyStream(launch.getStream()).str());
+    for (Value input : launch.getInputs())
+      args.push_back(readName(os, phase.buffer(input)));
+    args.push_back(
+        writtenName(os, phase.buffer(launch.getOutputs()[0]), launch));
+  } else {
+    auto communicate = cast<spmd::CommunicateOp>(op);
+    args = {stringifyStream(communicate.getStream()).str(),
+            readName(os, phase.buffer(communicate.getBuffer()))};
+  }
+  std::string head =
+      "    " + moves.name(choices[&phase][action].move) + "." + part + "(";
+  printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
+}
+
 void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
                                    spmd::CommunicateOp op) {
   const Buffer &buffer = phase.buffer(op.getBuffer());
   std::string name = readName(os, buffer);
-  std::string head = "    " + communicators[axesText(op)] + ".allReduce(";
+  std::string head =
+      "    " + communicators[axesText(op.getAxes())] + ".allReduce(";
   printList(os, head,
             {stringifyStream(op.getStream()).str(), name,
              numbers.size(buffer.elements()),

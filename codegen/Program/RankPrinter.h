@@ -16,6 +16,7 @@
 
 #include "codegen/Emit/GeneratedKernels.h"
 #include "codegen/Emit/LibraryKernels.h"
+#include "codegen/Emit/Moves.h"
 #include "codegen/Emit/Schedule.h"
 
 #include <map>
@@ -48,6 +49,8 @@ public:
 
   /// The class; the tables it needs are complete afterwards.
   void print(llvm::raw_ostream &os);
+  /// Whether tensors change their layout.
+  bool hasMoves() const { return !moves.empty(); }
   /// The table of what differs between the classes; after `print`.
   void printNumbers(llvm::raw_ostream &os) const;
 
@@ -64,7 +67,7 @@ private:
   struct Choice {
     int object = -1; ///< Into `objects`, for library kernels.
     std::unique_ptr<GeneratedCall> call;
-    int communicator = -1;
+    int move = -1; ///< Into `moves`, for the actions of a move.
   };
   enum class Section { none, forward, loss, backward, update };
 
@@ -75,6 +78,7 @@ private:
 
   void printPhase(llvm::raw_ostream &os, const Phase &phase);
   void printLaunch(llvm::raw_ostream &os, const Phase &phase, size_t action);
+  void printMove(llvm::raw_ostream &os, const Phase &phase, size_t action);
   void printSection(llvm::raw_ostream &os, llvm::StringRef section);
   void printNodes(llvm::raw_ostream &os, spmd::LaunchOp launch);
   void printWhy(llvm::raw_ostream &os, const Phase &phase,
@@ -82,6 +86,7 @@ private:
   void printCommunicate(llvm::raw_ostream &os, const Phase &phase,
                         spmd::CommunicateOp op);
   void printMembers(llvm::raw_ostream &os);
+  std::string communicatorOf(mlir::ArrayAttr axes) const;
   std::string declaration(const Buffer &buffer, llvm::StringRef name,
                           bool isMember);
   std::string describe(const Buffer &buffer);
@@ -102,6 +107,7 @@ private:
   Names names;
 
   std::vector<LibraryObject> objects;
+  MoveObjects moves;
   std::map<std::string, int> objectIndex;
   std::vector<Member> members;
   std::map<std::string, std::string> communicators; ///< Axes to name.

@@ -114,11 +114,15 @@ LogicalResult printSource(const Schedule &schedule, StringRef name,
     printer->print(rankStream);
     rankStream << '\n';
   }
-  if (failed(TablePrinter(schedule, name, target.target()).print(tableStream)))
+  TablePrinter table(schedule, name, target.target(), shared.splits);
+  if (failed(table.print(tableStream)))
     return failure();
 
   printHead(schedule, name, target, os);
-  os << "#include \"partita/kernels.h\"\n#include \"partita/program.h\"\n\n";
+  os << "#include \"partita/kernels.h\"\n#include \"partita/program.h\"\n";
+  if (llvm::any_of(printers, [](const auto &each) { return each->hasMoves(); }))
+    os << "#include \"partita/redistribution.h\"\n";
+  os << '\n';
   target.printIncludes(os);
   os << "#include <cstdint>\n#include <initializer_list>\n#include <memory>\n"
         "#include <optional>\n#include <utility>\n#include <vector>\n\n";

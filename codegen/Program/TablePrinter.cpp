@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Program/TablePrinter.h"
-#include "dialects/Dist/IR/Partition.h"
+#include "codegen/Emit/ScalarCode.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -19,29 +19,6 @@ using namespace mlir;
 namespace partita::codegen {
 
 namespace {
-
-/// The runtime's name of an element type; empty when it has none.
-StringRef dtypeName(Type type) {
-  if (type.isF32())
-    return "f32";
-  if (type.isF64())
-    return "f64";
-  if (type.isF16())
-    return "f16";
-  if (type.isBF16())
-    return "bf16";
-  if (type.isInteger(1))
-    return "boolean";
-  if (type.isInteger(8))
-    return "i8";
-  if (type.isInteger(16))
-    return "i16";
-  if (type.isInteger(32))
-    return "i32";
-  if (type.isInteger(64))
-    return "i64";
-  return "";
-}
 
 std::string braces(ArrayRef<int64_t> values) {
   std::string text;
@@ -219,24 +196,6 @@ LogicalResult TablePrinter::collect() {
   return success();
 }
 
-std::string TablePrinter::splitList(dist::LayoutAttr layout,
-                                    ArrayRef<int64_t> dims) {
-  SmallVector<Cut, 4> cuts = cutsOf(schedule.grid, layout, dims);
-  while (!cuts.empty() && cuts.back().axes.empty())
-    cuts.pop_back();
-  std::string list;
-  for (const Cut &cut : cuts) {
-    std::string text = "{}";
-    if (!cut.axes.empty()) {
-      for (const auto &[known, name] : splits)
-        if (known == cut)
-          text = name;
-    }
-    list += (list.empty() ? "" : ", ") + text;
-  }
-  return list.empty() ? "" : "{" + list + "}";
-}
-
 std::string TablePrinter::tensorArguments(const Place &place,
                                           StringRef tensorName,
                                           RankedTensorType type,
@@ -247,8 +206,9 @@ std::string TablePrinter::tensorArguments(const Place &place,
   std::string text = "tensor(p, " + stringLiteral(tensorName) +
                      ", DType::" + dtypeName(type.getElementType()).str() +
                      ", " + braces(type.getShape()) + ", " + offsets;
-  std::string list = splitList(layout, type.getShape());
-  return text + (list.empty() ? "" : ", " + list) + ")";
+  std::string list =
+      splits.list(cutsOf(schedule.grid, layout, type.getShape()));
+  return text + (list.empty() ? "" : ", {" + list + "}") + ")";
 }
 
 /// The whole tensor a buffer is a part of.
@@ -328,44 +288,6 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
      << stringLiteral(text("partita.optimizer", "sgd")) << ";\n";
   if (auto lr = module->getAttrOfType<FloatAttr>("partita.lr"))
     os << "  p.hyper.lr = " << doubleLiteral(lr.getValueAsDouble()) << ";\n";
-
-  // Cuts, each once.
-  auto addCuts = [&](const Place &place) {
-    spmd::BufferOp op = place.op;
-    for (const Cut &cut :
-         cutsOf(schedule.grid, layoutOf(op), wholeType(op).getShape())) {
-      if (cut.axes.empty() || llvm::any_of(splits, [&](const auto &entry) {
-            return entry.first == cut;
-          }))
-        continue;
-      std::string hint = "split " + std::to_string(cut.size) + " over";
-      int64_t parts = 1;
-      std::string axisList;
-      for (int axis : cut.axes) {
-        hint += " " + schedule.grid.getAxes()[axis].getValue().str();
-        parts *= schedule.grid.getSizes()[axis];
-        axisList += (axisList.empty() ? "" : ", ") + std::to_string(axis);
-      }
-      splits.push_back({cut, names.make(hint, "split")});
-      std::vector<std::string> bounds;
-      for (int64_t bound : dist::partTable(cut.size, parts))
-        bounds.push_back(std::to_string(bound));
-      std::string head = "  const Split " + splits.back().second +
-                         "(std::vector<int>{" + axisList + "}, {";
-      printList(os, head, bounds, "});", 6);
-    }
-  };
-  os << "\n  // Dimensions that are cut: grid axes and the bounds of the "
-        "parts.\n";
-  size_t before = splits.size();
-  for (const Place &place : inputs)
-    addCuts(place);
-  for (ProgramVariable &row : *rows)
-    addCuts(variables[row.op.getSymName()]);
-  for (const auto &[phase, place] : results)
-    addCuts(place);
-  if (splits.size() == before)
-    os << "  // None.\n";
 
   os << "\n  // Inputs: tensor, whether it is a label, limit of its values.\n";
   for (const Place &place : inputs) {

@@ -34,8 +34,8 @@ programVariables(const Schedule &schedule);
 class TablePrinter {
 public:
   TablePrinter(const Schedule &schedule, llvm::StringRef name,
-               llvm::StringRef target)
-      : schedule(schedule), name(name), target(target) {}
+               llvm::StringRef target, SplitTables &splits)
+      : schedule(schedule), name(name), target(target), splits(splits) {}
 
   /// Errors are diagnostics.
   mlir::LogicalResult print(llvm::raw_ostream &os);
@@ -50,17 +50,15 @@ private:
   std::string tensorArguments(const Place &place, llvm::StringRef tensorName,
                               mlir::RankedTensorType type,
                               dist::LayoutAttr layout);
-  std::string splitList(dist::LayoutAttr layout, llvm::ArrayRef<int64_t> dims);
   void printRow(llvm::raw_ostream &os, llvm::StringRef head,
                 const Place &place);
 
   const Schedule &schedule;
   llvm::StringRef name, target;
+  SplitTables &splits;
   std::vector<Place> inputs, gradients;
   std::vector<std::pair<std::string, Place>> results; ///< Phase and place.
   llvm::StringMap<Place> variables;
-  std::vector<std::pair<Cut, std::string>> splits;
-  Names names;
 };
 
 } // namespace partita::codegen

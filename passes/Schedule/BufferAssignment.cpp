@@ -79,6 +79,20 @@ std::string FunctionMemory::nameOf(Operation *op) const {
   return isBackward ? name + ".grad" : name;
 }
 
+std::string FunctionMemory::sourceOf(const MoveView &move) const {
+  Value value = move.x;
+  while (Operation *producer = value.getDefiningOp()) {
+    if (!isa<nn::ReshapeOp>(producer) && !asMove(producer))
+      break;
+    value = producer->getOperand(0);
+  }
+  if (auto read = value.getDefiningOp<nn::ReadOp>())
+    return read.getVariable().str();
+  if (Operation *producer = value.getDefiningOp())
+    return nameOf(producer);
+  return storages[storageOf(value)].name;
+}
+
 int FunctionMemory::addTemporary(Value value, StringRef name) {
   Storage storage;
   storage.name = name.str();
@@ -102,8 +116,9 @@ int64_t FunctionMemory::lastUseOf(Value value) const {
 /// The result of a move lives beside its operand: parts that stay are copied
 /// while others arrive.
 void FunctionMemory::assignMove(const MoveView &move) {
-  std::string name = nameOf(move.op);
-  put(move.y, addTemporary(move.y, name));
+  std::string name = nameOf(move.op), source = sourceOf(move);
+  put(move.y, addTemporary(move.y, source == name ? "part of " + name
+                                                  : source + " for " + name));
   if (move.isSlice())
     return;
   Storage staging;

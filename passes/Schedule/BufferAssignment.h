@@ -159,6 +159,8 @@ public:
 
   /// The node that an operation belongs to, with ".grad" in the backward pass.
   std::string nameOf(mlir::Operation *op) const;
+  /// What a move moves: the input, the variable or the node whose value it is.
+  std::string sourceOf(const MoveView &move) const;
 
   /// Index of each operation of the body.
   int64_t indexOf(mlir::Operation *op) const { return index.lookup(op); }

@@ -87,9 +87,9 @@ private:
       if (part == value.getType())
         continue;
       return op->emitError()
-             << what << " has type " << value.getType()
-             << ", but the part of " << global << " that rank " << rank
-             << " has in layout " << layout << " is " << part
+             << what << " has type " << value.getType() << ", but the part of "
+             << global << " that rank " << rank << " has in layout " << layout
+             << " is " << part
              << "; ranks with parts of other sizes belong to another class "
                 "than @"
              << classOp.getSymName();
@@ -112,8 +112,7 @@ private:
              << dist::kGridAttr << "; partition the module first";
     if (failed(checkType(move.op, "the operand", move.x, move.from,
                          move.global)) ||
-        failed(
-            checkType(move.op, "the result", move.y, move.to, move.global)))
+        failed(checkType(move.op, "the result", move.y, move.to, move.global)))
       return failure();
     if (move.isSlice())
       return success();
@@ -137,10 +136,9 @@ private:
         it->second = elements;
       } else if (elements != it->second) {
         return move.op->emitError()
-               << "rank " << rank << " sends and receives "
-               << elements << " elements, but rank " << first
-               << " of the same class @" << classOp.getSymName() << " "
-               << it->second
+               << "rank " << rank << " sends and receives " << elements
+               << " elements, but rank " << first << " of the same class @"
+               << classOp.getSymName() << " " << it->second
                << "; ranks of one class need equal staging buffers, put "
                   "these into classes of their own";
       }
@@ -184,8 +182,8 @@ std::optional<MoveView> partita::asMove(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-FailureOr<StagingSizes>
-partita::checkParts(spmd::ClassOp classOp, ArrayRef<func::FuncOp> functions) {
+FailureOr<StagingSizes> partita::checkParts(spmd::ClassOp classOp,
+                                            ArrayRef<func::FuncOp> functions) {
   PartCheck check(classOp);
   for (func::FuncOp function : functions)
     for (Operation &op : function.front())

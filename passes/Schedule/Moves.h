@@ -59,8 +59,7 @@ using StagingSizes = llvm::DenseMap<mlir::DictionaryAttr, int64_t>;
 /// ranks need staging buffers of the same sizes, which are returned. Errors are
 /// diagnostics on the operations.
 mlir::FailureOr<StagingSizes>
-checkParts(spmd::ClassOp classOp,
-           llvm::ArrayRef<mlir::func::FuncOp> functions);
+checkParts(spmd::ClassOp classOp, llvm::ArrayRef<mlir::func::FuncOp> functions);
 
 /// The attribute `dist.layout` of a variable; replicated without one.
 dist::LayoutAttr layoutOfVariable(mlir::Operation *variable,

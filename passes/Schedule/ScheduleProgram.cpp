@@ -263,19 +263,7 @@ private:
   /// What a move is for: "conv1 reads x".
   std::string labelOf(const MoveView &move) const {
     std::string reader = memory.nameOf(move.op);
-    Value value = move.x;
-    while (Operation *producer = value.getDefiningOp()) {
-      if (!isa<nn::ReshapeOp>(producer) && !asMove(producer))
-        break;
-      value = producer->getOperand(0);
-    }
-    std::string source;
-    if (auto read = value.getDefiningOp<nn::ReadOp>())
-      source = read.getVariable().str();
-    else if (Operation *producer = value.getDefiningOp())
-      source = memory.nameOf(producer);
-    else
-      source = memory.get(memory.storageOf(value)).name;
+    std::string source = memory.sourceOf(move);
     return source == reader ? "values of " + reader
                             : reader + " reads " + source;
   }
@@ -293,9 +281,9 @@ private:
     }
     int id = memory.stagingOf(move.op);
     const Storage &storage = memory.get(id);
-    Value staging = flatBuffer(storage.purpose, storage.name,
-                               memory.offsetOf(id), storage.bytes,
-                               move.global.getElementType());
+    Value staging =
+        flatBuffer(storage.purpose, storage.name, memory.offsetOf(id),
+                   storage.bytes, move.global.getElementType());
     launch(loc, "spmd.pack", x, staging, what);
     wait(communicate(loc, move.kind(), move.reduction(), staging, move.axes,
                      labelOf(move), what),
@@ -554,8 +542,8 @@ private:
           if (!nn::isUpdate(&op) || function != entry.step)
             continue;
           int64_t &bytes = largest[nn::updatedVariable(&op).str()];
-          bytes = std::max(bytes,
-                           nn::byteSize(nn::tensorType(op.getOperand(0))));
+          bytes =
+              std::max(bytes, nn::byteSize(nn::tensorType(op.getOperand(0))));
         }
         for (auto [i, argument] : llvm::enumerate(function.getArguments()))
           if (auto name = function.getArgAttrOfType<StringAttr>(i, "nn.name");

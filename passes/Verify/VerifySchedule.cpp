@@ -373,13 +373,12 @@ public:
   LogicalResult run() const {
     bool failedAny = false;
     for (const Entry &entry : llvm::drop_begin(classes)) {
-      bool isSame =
-          entry.calls.size() == classes.front().calls.size() &&
-          llvm::all_of(llvm::zip(entry.calls, classes.front().calls),
-                       [](const auto &pair) {
-                         return std::get<0>(pair).what ==
-                                std::get<1>(pair).what;
-                       });
+      bool isSame = entry.calls.size() == classes.front().calls.size() &&
+                    llvm::all_of(llvm::zip(entry.calls, classes.front().calls),
+                                 [](const auto &pair) {
+                                   return std::get<0>(pair).what ==
+                                          std::get<1>(pair).what;
+                                 });
       if (isSame)
         continue;
       func::FuncOp first = classes.front().function, own = entry.function;
@@ -423,10 +422,10 @@ private:
           continue;
         spmd::CommunicateOp own = entry.calls[i].op;
         InFlightDiagnostic error =
-            own.emitError() << "contract of the schedule phase: rank " << rank
-                            << " combines " << entry.calls[i].elements
-                            << " elements with " << other->calls[i].elements
-                            << " of rank " << otherRank;
+            own.emitError()
+            << "contract of the schedule phase: rank " << rank << " combines "
+            << entry.calls[i].elements << " elements with "
+            << other->calls[i].elements << " of rank " << otherRank;
         error.attachNote(other->calls[i].op->getLoc())
             << "the other rank's call is here";
         return failure();
