@@ -111,6 +111,20 @@ programVariables(const Schedule &schedule) {
   return result;
 }
 
+/// The whole tensor a buffer is a part of.
+static RankedTensorType wholeType(spmd::BufferOp op) {
+  if (op.getGlobal())
+    if (auto type = dyn_cast<RankedTensorType>(*op.getGlobal()))
+      return type;
+  auto type = cast<MemRefType>(op.getBuffer().getType());
+  return RankedTensorType::get(type.getShape(), type.getElementType());
+}
+
+static dist::LayoutAttr layoutOf(spmd::BufferOp op) {
+  return dyn_cast_or_null<dist::LayoutAttr>(
+      op.getLayout().value_or(Attribute()));
+}
+
 LogicalResult TablePrinter::collect() {
   size_t classes = schedule.classes.size();
   auto note = [&](Place &place, const Buffer &buffer, const Group &group,
@@ -168,10 +182,20 @@ LogicalResult TablePrinter::collect() {
         if (failed(note(*place, buffer, group, phase.name)))
           return failure();
       }
-  // The runtime asks every rank for every tensor.
+  // The runtime asks every rank for every tensor, each element of which is on
+  // one rank or is the same on several.
   auto check = [&](const Place &place) -> LogicalResult {
     auto it = llvm::find(place.offsets, -1);
     spmd::BufferOp op = place.op;
+    for (const Cut &cut :
+         cutsOf(schedule.grid, layoutOf(op), wholeType(op).getShape()))
+      if (!cut.axes.empty() && !cut.isTiling())
+        return op.emitError()
+               << stringifyPurpose(op.getPurpose()) << " '" << op.getName()
+               << "' is cut into parts that overlap or leave gaps in layout "
+               << layoutOf(op)
+               << "; only values inside a step may lie so, move it to "
+                  "another layout first";
     if (it == place.offsets.end())
       return success();
     spmd::ClassOp missing = schedule.classes[it - place.offsets.begin()];
@@ -209,20 +233,6 @@ std::string TablePrinter::tensorArguments(const Place &place,
   std::string list =
       splits.list(cutsOf(schedule.grid, layout, type.getShape()));
   return text + (list.empty() ? "" : ", {" + list + "}") + ")";
-}
-
-/// The whole tensor a buffer is a part of.
-static RankedTensorType wholeType(spmd::BufferOp op) {
-  if (op.getGlobal())
-    if (auto type = dyn_cast<RankedTensorType>(*op.getGlobal()))
-      return type;
-  auto type = cast<MemRefType>(op.getBuffer().getType());
-  return RankedTensorType::get(type.getShape(), type.getElementType());
-}
-
-static dist::LayoutAttr layoutOf(spmd::BufferOp op) {
-  return dyn_cast_or_null<dist::LayoutAttr>(
-      op.getLayout().value_or(Attribute()));
 }
 
 void TablePrinter::printRow(raw_ostream &os, StringRef head,

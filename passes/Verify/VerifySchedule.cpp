@@ -85,8 +85,10 @@ public:
         refuse(&op, "'" + op.getName().getStringRef() +
                         "' is no scheduled operation");
     }
-    for (OpenMove &move : openMoves)
-      refuse(move.op, "what is packed here is never unpacked");
+    // A move that ended in an error is not open for another reason.
+    if (!failedAny)
+      for (OpenMove &move : openMoves)
+        refuse(move.op, "what is packed here is never unpacked");
     return failure(failedAny);
   }
 

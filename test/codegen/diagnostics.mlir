@@ -186,3 +186,80 @@ module attributes {dist.grid = #dist.grid<data = 2>, partita.batch = 2 : i64} {
     return
   }
 }
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    %x = spmd.buffer temporary "x" at 0 : memref<2xf32>
+    %s = spmd.buffer temporary "s" at 64 : memref<4xf32>
+    // expected-error @below {{a move needs from, to, global, kind and axes; found {from = #dist.layout<}}
+    spmd.launch "spmd.pack" on compute(%x) -> (%s) {from = #dist.layout<[[row]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>} : (memref<2xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    %x = spmd.buffer temporary "x" at 0 : memref<4xf32>
+    %y = spmd.buffer temporary "y" at 64 : memref<2xf32>
+    // expected-error @below {{a move needs from, to, global; found}}
+    spmd.launch "spmd.slice" on compute(%x) -> (%y) : (memref<4xf32>) -> (memref<2xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    %x = spmd.buffer temporary "x" at 0 : memref<4xf32>
+    %y = spmd.buffer temporary "y" at 64 : memref<2xf32>
+    // expected-error @below {{kernel 'spmd.slice' does not take 2 inputs and 1 outputs}}
+    spmd.launch "spmd.slice" on compute(%x, %x) -> (%y) {from = #dist.layout<[[]]>, to = #dist.layout<[[row]]>, global = tensor<4xf32>} : (memref<4xf32>, memref<4xf32>) -> (memref<2xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    %x = spmd.buffer temporary "x" at 0 : memref<4xf32>
+    %y = spmd.buffer temporary "y" at 64 : memref<2xf32>
+    // expected-error @below {{layouts #dist.layout<}}
+    spmd.launch "spmd.slice" on compute(%x) -> (%y) {from = #dist.layout<[[], []]>, to = #dist.layout<[[row]]>, global = tensor<4xf32>} : (memref<4xf32>) -> (memref<2xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    %x = spmd.buffer temporary "x" at 0 : memref<4xf16>
+    %y = spmd.buffer temporary "y" at 64 : memref<2xf16>
+    // expected-error @below {{a move cannot hold elements of 'f16': expected f32, f64, i1, i8, i16, i32 or i64}}
+    spmd.launch "spmd.slice" on compute(%x) -> (%y) {from = #dist.layout<[[]]>, to = #dist.layout<[[row]]>, global = tensor<4xf16>} : (memref<4xf16>) -> (memref<2xf16>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>, partita.batch = 2 : i64} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    // expected-error @below {{result 'loss' is cut into parts that overlap or leave gaps in layout}}
+    %loss = spmd.buffer result "loss" at 0 of tensor<4xf32> {layout = #dist.layout<[[row] at [0:3, 1:4]]>} : memref<3xf32>
+    spmd.launch "nn.fill" on compute() -> (%loss) {value = 1.0 : f64} : () -> memref<3xf32>
+    return
+  }
+}

@@ -18,7 +18,9 @@ module attributes {dist.grid = #dist.grid<x = 2, data = 2>, nn.model = "two kind
   // CHECK-NEXT: {1, 0.25f},
   // CHECK: {{\[\[maybe_unused\]\]}} constexpr int kPlaceInGroup[] = {0, 0, 1};
   // CHECK: // 6 elements cut over x, data: part i is [bound i, bound i + 1)
-  // CHECK-NEXT: constexpr std::int64_t kBoundsXData6[] = {0, 2, 4, 5, 6};
+  // CHECK-NEXT: const Split kSplitXData6(std::vector<int>{0, 1}, {0, 2, 4, 5, 6});
+  // CHECK-NEXT: // 3 elements cut over x, data: part i is [bound i, bound i + 1)
+  // CHECK-NEXT: const Split kSplitXData3(std::vector<int>{0, 1}, {0, 1, 2, 3, 3});
 
   // CHECK: class TwoKindsTraining0 final : public RankProgram {
   // CHECK: fusedMul(compute, s.batch * 3, x, x);
@@ -27,13 +29,13 @@ module attributes {dist.grid = #dist.grid<x = 2, data = 2>, nn.model = "two kind
   // CHECK: const Sizes0 &s = kSizes0[kPlaceInGroup[rank.rankClass]];
   // CHECK: Communicator &dataXRanks = rank.communicator({"data", "x"});
   // CHECK: DropoutMask dropMask{device, {s.batch, 3}, {6, 3},
-  // CHECK-NEXT: {kBoundsXData6[rank.coordinate(0) * 2 + rank.coordinate(1)],
+  // CHECK-NEXT: {kSplitXData6.range(rank.coordinate(0) * 2 + rank.coordinate(1)).first,
   // CHECK-NEXT: 0}, 0.25f, 7};
   // CHECK: Reduce lossSum{device, ReduceKind::sum, {s.batch, 3}, {0, 1}, s.scale};
   // CHECK: class TwoKindsTraining1 final : public RankProgram {
   // CHECK-NOT: fusedMul
   // CHECK: lossSum(compute, x, loss);
-  // CHECK: Split split3OverXData(std::vector<int>{0, 1}, {0, 1, 2, 3, 3});
+  // CHECK: {3, 3}, {0}, {kSplitXData3}
   // CHECK: case 0:
   // CHECK-NEXT: case 2:
   // CHECK-NEXT: return std::make_unique<TwoKindsTraining0>(rank);

@@ -59,3 +59,34 @@ module attributes {dist.grid = #dist.grid<data = 1>} {
     return
   }
 }
+
+// -----
+
+// A move in order. Ranks that differ along another axis combine another number
+// of elements; an empty staging buffer is sent by its ranks, too.
+module attributes {dist.grid = #dist.grid<model = 2, data = 2>} {
+  spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
+  spmd.class @c1 ranks [2, 3] {arena_bytes = 256 : i64}
+  func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
+    %g = spmd.buffer bucket "g" at 0 : memref<5xf32>
+    %x = spmd.buffer input "x" at 64 of tensor<4xf32> {layout = #dist.layout<[[data]]>} : memref<2xf32>
+    %s = spmd.buffer temporary "s" at 128 : memref<4xf32>
+    %y = spmd.buffer temporary "y" at 192 : memref<4xf32>
+    spmd.communicate "all_reduce" sum %g on comm over ["data"] label "g" : memref<5xf32>
+    spmd.launch "spmd.pack" on compute(%x) -> (%s) {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>} : (memref<2xf32>) -> (memref<4xf32>)
+    spmd.record 0 on compute
+    spmd.wait 0 on comm
+    spmd.communicate "all_gather" sum %s on comm over ["data"] label "s" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>}} : memref<4xf32>
+    spmd.record 1 on comm
+    spmd.wait 1 on compute
+    spmd.launch "spmd.unpack" on compute(%x, %s) -> (%y) {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>} : (memref<2xf32>, memref<4xf32>) -> (memref<4xf32>)
+    return
+  }
+  func.func @step_c1() attributes {spmd.class = @c1, spmd.phase = "step"} {
+    %g = spmd.buffer bucket "g" at 0 : memref<4xf32>
+    %s = spmd.buffer temporary "s" at 128 : memref<0xf32>
+    spmd.communicate "all_reduce" sum %g on comm over ["data"] label "g" : memref<4xf32>
+    spmd.communicate "all_gather" sum %s on comm over ["data"] label "s" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>}} : memref<0xf32>
+    return
+  }
+}
