@@ -21,7 +21,7 @@ from torch.nn import functional
 
 from torch_models import MODELS
 
-STEPS = 3
+LEARNING_RATE = 0.05
 
 
 def round_to_float32(tensor):
@@ -35,13 +35,13 @@ def loss_of(logits, y):
     return functional.cross_entropy(logits, y)
 
 
-def train(model, x, y, learning_rate):
-    """Losses, first gradients and the state after STEPS steps of plain SGD."""
+def train(model, x, y, steps):
+    """Losses, first gradients and the state after steps of plain SGD."""
     numbers = {}
     model = copy.deepcopy(model)
-    optimizer = torch.optim.SGD(model.parameters(), lr=learning_rate)
+    optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE)
     losses = []
-    for step in range(STEPS):
+    for step in range(steps):
         optimizer.zero_grad()
         loss = loss_of(model(x), y)
         loss.backward()
@@ -61,11 +61,11 @@ def train(model, x, y, learning_rate):
 
 
 def reference_numbers(model, x, y, recipe):
-    numbers = train(model, x, y, recipe.learning_rate)
+    numbers = train(model, x, y, recipe.steps)
     deviations = {}
     if recipe.float32:
         single = train(copy.deepcopy(model).float(), x.float(), y,
-                       recipe.learning_rate)
+                       recipe.steps)
         for key, exact in numbers.items():
             if key.startswith(("grad:", "after:")):
                 deviations["float32:" + key] = np.linalg.norm(
@@ -74,9 +74,7 @@ def reference_numbers(model, x, y, recipe):
         if ":" in key:
             numbers[key] = value.astype(np.float32)
     data = x.float() if x.is_floating_point() else x
-    return {"x": data.numpy(), "y": y.numpy(),
-            "learning_rate": np.float64(recipe.learning_rate),
-            **numbers, **deviations}
+    return {"x": data.numpy(), "y": y.numpy(), **numbers, **deviations}
 
 
 def export(name, folder):
