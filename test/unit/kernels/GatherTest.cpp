@@ -48,11 +48,10 @@ protected:
   }
 
   template <typename Index> void check(const GatherSizes &sizes) {
-    SCOPED_TRACE(std::to_string(sizes.outer) + "x" +
-                 std::to_string(sizes.rows) + "x" +
-                 std::to_string(sizes.inner) + " at " +
-                 std::to_string(sizes.count) + " from " +
-                 std::to_string(sizes.start));
+    SCOPED_TRACE(
+        std::to_string(sizes.outer) + "x" + std::to_string(sizes.rows) + "x" +
+        std::to_string(sizes.inner) + " at " + std::to_string(sizes.count) +
+        " from " + std::to_string(sizes.start));
     std::vector<Index> indices = indicesOf<Index>(sizes, 7);
     std::int64_t inner = sizes.inner;
     Floats table = randomFloats(sizes.outer * sizes.rows * inner, 1);

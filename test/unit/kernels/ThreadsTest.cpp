@@ -56,9 +56,8 @@ TEST_F(Threads, look_ups) {
     indices.push_back(j * j % kC);
   Gather gather(device, sizes);
   ScatterAdd scatter(device, sizes);
-  check(3 * kCount, [&](float *y) {
-    gather(stream, x.data(), indices.data(), y);
-  });
+  check(3 * kCount,
+        [&](float *y) { gather(stream, x.data(), indices.data(), y); });
   Floats large = randomFloats(3 * kCount, 3);
   check(kCount, [&](float *dtable) {
     scatter(stream, large.data(), indices.data(), dtable);
