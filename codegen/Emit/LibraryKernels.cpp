@@ -48,6 +48,8 @@ public:
   FailureOr<LibraryKernel> alongAxis(StringRef className, StringRef suffix,
                                      ArrayRef<std::string> more = {});
   FailureOr<LibraryKernel> crossEntropyGrad();
+  FailureOr<LibraryKernel> lookUp(StringRef className, const Buffer &table,
+                                  const Buffer &indices, StringRef suffix);
   FailureOr<LibraryKernel> transpose();
   FailureOr<LibraryKernel> slice();
   FailureOr<LibraryKernel> pad();
@@ -283,6 +285,40 @@ FailureOr<LibraryKernel> Builder::crossEntropyGrad() {
                    {numbers.real(*scale, "scale")});
 }
 
+FailureOr<LibraryKernel> Builder::lookUp(StringRef className,
+                                         const Buffer &table,
+                                         const Buffer &indices,
+                                         StringRef suffix) {
+  auto sizes = around(table);
+  auto axis = launch.integer("axis"), limit = launch.integer("limit");
+  auto start = launch.integer("start", 0);
+  if (failed(sizes) || failed(axis) || failed(limit) || failed(start))
+    return failure();
+  std::vector<std::string> args = {(*sizes)[0], (*sizes)[1], (*sizes)[2],
+                                   size(indices.shape), size(*limit)};
+  // Ranks of one class hold different rows of the whole table.
+  std::string begin = size(*start);
+  SmallVector<int64_t> dims(table.shape.size(), 1);
+  dims[axis->front()] = limit->front();
+  DictionaryAttr params = launch.op().getParamsAttr();
+  auto layout = dyn_cast_or_null<dist::LayoutAttr>(params.get("layout"));
+  auto grid =
+      launch.op()->getParentOfType<ModuleOp>()->getAttrOfType<dist::GridAttr>(
+          dist::kGridAttr);
+  Cut cut = cutsOf(grid, layout, dims)[axis->front()];
+  if (!cut.axes.empty())
+    begin = (begin == "0" ? "" : begin + " + ") + splits.begin(cut);
+  if (begin != "0")
+    args.push_back(begin);
+  LibraryKernel kernel{className.str(),
+                       {"GatherSizes{" + llvm::join(args, ", ") + "}"},
+                       suffix.str()};
+  unsigned bytes = (table.elementType.getIntOrFloatBitWidth() + 7) / 8;
+  if (bytes != 4)
+    kernel.arguments.push_back(std::to_string(bytes));
+  return kernel;
+}
+
 FailureOr<LibraryKernel> Builder::transpose() {
   auto permutation = launch.integers("permutation");
   if (failed(permutation))
@@ -382,7 +418,7 @@ FailureOr<LibraryKernel> Builder::copy() {
 // Element types
 //===----------------------------------------------------------------------===//
 
-enum class Elements { f32, labelled, fourBytes, any };
+enum class Elements { f32, labelled, indexed, indexedAny, fourBytes, any };
 
 LogicalResult checkType(const Launch &launch, const Buffer &buffer,
                         bool isRight, StringRef expected) {
@@ -395,19 +431,24 @@ LogicalResult checkType(const Launch &launch, const Buffer &buffer,
 }
 
 LogicalResult checkTypes(const Launch &launch, Elements elements) {
-  auto check = [&](const Buffer &buffer, bool isLabel) {
+  bool takesIndices =
+      elements == Elements::indexed || elements == Elements::indexedAny;
+  auto check = [&](const Buffer &buffer, bool isSecond) {
     Type type = buffer.elementType;
-    if (isLabel)
+    if (isSecond && elements == Elements::labelled)
       return checkType(launch, buffer, type.isInteger(64), "labels of i64");
+    if (isSecond && takesIndices)
+      return checkType(launch, buffer, type.isInteger(64) || type.isInteger(32),
+                       "indices of i64 or i32");
     if (elements == Elements::fourBytes)
       return checkType(launch, buffer, type.isF32() || type.isInteger(32),
                        "elements of 4 bytes");
-    return checkType(launch, buffer, type.isF32() || elements == Elements::any,
-                     "f32");
+    bool takesAny =
+        elements == Elements::any || elements == Elements::indexedAny;
+    return checkType(launch, buffer, type.isF32() || takesAny, "f32");
   };
   for (unsigned i = 0; i < launch.numInputs(); ++i)
-    if (failed(
-            check(launch.input(i), elements == Elements::labelled && i == 1)))
+    if (failed(check(launch.input(i), i == 1)))
       return failure();
   for (unsigned i = 0; i < launch.numOutputs(); ++i)
     if (failed(check(launch.output(i), false)))
@@ -502,6 +543,16 @@ const llvm::StringMap<Entry> &kernelTable() {
       {"nn.correct",
        {2, 2, 1, E::labelled,
         [](B &b, L &) { return b.alongAxis("Correct", "Correct"); }}},
+      {"nn.gather",
+       {2, 2, 1, E::indexedAny,
+        [](B &b, L &l) {
+          return b.lookUp("Gather", l.input(0), l.input(1), "");
+        }}},
+      {"nn.scatter_add",
+       {2, 2, 1, E::indexed,
+        [](B &b, L &l) {
+          return b.lookUp("ScatterAdd", l.output(0), l.input(1), "Grad");
+        }}},
       {"nn.transpose",
        {1, 1, 1, E::fourBytes, [](B &b, L &) { return b.transpose(); }}},
       {"nn.slice",

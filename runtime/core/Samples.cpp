@@ -86,10 +86,13 @@ private:
       std::int64_t value = input.tensor.type == DType::i32
                                ? load<std::int32_t>(values + i * 4)
                                : load<std::int64_t>(values + i * 8);
-      if (value < 0 || value >= input.limit)
+      // Indices may count from the end.
+      std::int64_t least = input.isLabel ? 0 : -input.limit;
+      if (value < least || value >= input.limit)
         throw Error("sample " + std::to_string(id) + " of '" + file->path() +
                     "' has " + (input.isLabel ? "the label " : "the value ") +
-                    std::to_string(value) + ", expected 0 to " +
+                    std::to_string(value) + ", expected " +
+                    std::to_string(least) + " to " +
                     std::to_string(input.limit - 1));
     }
   }

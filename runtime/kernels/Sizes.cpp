@@ -195,6 +195,28 @@ void kernels::checkPermutation(const char *kernel, const Dims &perm,
   checkAxes(kernel, perm, rank);
 }
 
+void kernels::checkGather(const char *kernel, const GatherSizes &sizes,
+                          std::size_t elementBytes) {
+  checkShape(kernel, {sizes.outer, sizes.rows, sizes.inner, sizes.count,
+                      sizes.limit, sizes.start});
+  if (sizes.start + sizes.rows > sizes.limit)
+    refuse(kernel, "found the rows " + std::to_string(sizes.start) + " to " +
+                       std::to_string(sizes.start + sizes.rows) +
+                       " of a table, expected no more than its " +
+                       std::to_string(sizes.limit) + " rows");
+  if (elementBytes != 1 && elementBytes != 2 && elementBytes != 4 &&
+      elementBytes != 8)
+    refuse(kernel, "found elements of " + std::to_string(elementBytes) +
+                       " bytes, expected 1, 2, 4 or 8");
+}
+
+std::string kernels::indexComplaint(const GatherSizes &sizes) {
+  return "expected " + std::to_string(-sizes.limit) + " to " +
+         std::to_string(sizes.limit - 1) + " for a table of " +
+         std::to_string(sizes.limit) + " rows; check the data that the " +
+         "indices come from";
+}
+
 void kernels::checkSlice(const char *kernel, const Dims &shape,
                          const Dims &starts, const Dims &sizes,
                          const Dims &steps) {

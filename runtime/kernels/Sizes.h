@@ -35,6 +35,11 @@ void checkShape(const char *kernel, const Dims &shape);
 /// Axes are distinct and lie in [0, rank).
 void checkAxes(const char *kernel, const Dims &axes, std::size_t rank);
 void checkPermutation(const char *kernel, const Dims &perm, std::size_t rank);
+/// The rows held lie inside the limit, and elements have 1, 2, 4 or 8 bytes.
+void checkGather(const char *kernel, const GatherSizes &sizes,
+                 std::size_t elementBytes = 4);
+/// What an index outside the limit is told by.
+std::string indexComplaint(const GatherSizes &sizes);
 /// Every element of the slice lies inside the shape.
 void checkSlice(const char *kernel, const Dims &shape, const Dims &starts,
                 const Dims &sizes, const Dims &steps);

@@ -21,63 +21,89 @@ from torch.nn import functional
 
 from torch_models import MODELS
 
-BATCH = 8
-CLASSES = 10
 LEARNING_RATE = 0.05
-STEPS = 3
 
 
 def round_to_float32(tensor):
     return tensor.float().double()
 
 
-def reference_numbers(model, x, y):
-    """Losses, first gradients and the state after STEPS steps of plain SGD."""
-    numbers = {"x": x.float().numpy(), "y": y.numpy()}
+def loss_of(logits, y):
+    """Mean cross-entropy; classes come last in sequences, second in images."""
+    if logits.dim() == 3:
+        return functional.cross_entropy(logits.flatten(0, 1), y.flatten())
+    return functional.cross_entropy(logits, y)
+
+
+def train(model, x, y, steps):
+    """Losses, first gradients and the state after steps of plain SGD."""
+    numbers = {}
     model = copy.deepcopy(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=LEARNING_RATE)
     losses = []
-    for step in range(STEPS):
+    for step in range(steps):
         optimizer.zero_grad()
-        loss = functional.cross_entropy(model(x), y)
+        loss = loss_of(model(x), y)
         loss.backward()
         losses.append(loss.item())
         if step == 0:
             for name, parameter in model.named_parameters():
-                numbers["grad:" + name] = parameter.grad.float().numpy().copy()
+                numbers["grad:" + name] = parameter.grad.double().numpy().copy()
         optimizer.step()
     numbers["loss"] = np.float64(losses[0])
     numbers["losses"] = np.array(losses)
     for name, parameter in model.named_parameters():
-        numbers["after:" + name] = parameter.detach().float().numpy()
+        numbers["after:" + name] = parameter.detach().double().numpy()
     for name, buffer in model.named_buffers():
         if buffer.is_floating_point():
-            numbers["buffer:" + name] = buffer.float().numpy()
+            numbers["buffer:" + name] = buffer.double().numpy()
     return numbers
 
 
+def reference_numbers(model, x, y, recipe):
+    numbers = train(model, x, y, recipe.steps)
+    deviations = {}
+    if recipe.float32:
+        single = train(copy.deepcopy(model).float(), x.float(), y,
+                       recipe.steps)
+        for key, exact in numbers.items():
+            if key.startswith(("grad:", "after:")):
+                deviations["float32:" + key] = np.linalg.norm(
+                    single[key] - exact) / np.linalg.norm(exact)
+    for key, value in numbers.items():
+        if ":" in key:
+            numbers[key] = value.astype(np.float32)
+    data = x.float() if x.is_floating_point() else x
+    return {"x": data.numpy(), "y": y.numpy(), **numbers, **deviations}
+
+
 def export(name, folder):
-    module, sample_shape, opset = MODELS[name]
+    recipe = MODELS[name]
     torch.manual_seed(7)
-    model = module().double().train()
-    generator = torch.Generator().manual_seed(11)
-    x = torch.randn(BATCH, *sample_shape, generator=generator,
-                    dtype=torch.float64)
-    y = torch.randint(0, CLASSES, (BATCH,), generator=generator)
-    x = round_to_float32(x)
+    model = recipe.module().double().train()
+    generator = torch.Generator().manual_seed(recipe.data_seed)
+    shape = (recipe.batch, *recipe.sample)
+    if recipe.tokens:
+        x = torch.randint(0, recipe.tokens, shape, generator=generator)
+    else:
+        x = round_to_float32(
+            torch.randn(shape, generator=generator, dtype=torch.float64))
+    y = torch.randint(0, recipe.classes, (recipe.batch, *recipe.positions),
+                      generator=generator)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.copy_(round_to_float32(parameter))
 
     np.savez_compressed(folder / f"{name}.npz",
-                        **reference_numbers(model, x, y))
+                        **reference_numbers(model, x, y, recipe))
     # Training mode keeps BatchNormalization and the weights as they are.
     torch.onnx.export(
-        model.float(), (x.float(),), str(folder / f"{name}.onnx"),
+        model.float(), (x.float() if x.is_floating_point() else x,),
+        str(folder / f"{name}.onnx"),
         training=torch.onnx.TrainingMode.TRAINING, do_constant_folding=False,
         input_names=["input"], output_names=["logits"],
         dynamic_axes={"input": {0: "batch"}, "logits": {0: "batch"}},
-        opset_version=opset)
+        opset_version=recipe.opset)
     print(f"{name}: {folder / name}.onnx, {folder / name}.npz")
 
 

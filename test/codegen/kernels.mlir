@@ -28,6 +28,9 @@ module attributes {dist.grid = #dist.grid<data = 1>, partita.batch = 2 : i64} {
     %ints = spmd.buffer temporary "ints" at 61440 : memref<2x3xi32>
     %ints2 = spmd.buffer temporary "ints2" at 65536 : memref<2x6xi32>
     %wide = spmd.buffer temporary "bytes" at 69632 : memref<7xf16>
+    %shorts = spmd.buffer temporary "shorts" at 77824 : memref<9x2xf16>
+    %found = spmd.buffer temporary "found" at 81920 : memref<2x3x2xf16>
+    %rows = spmd.buffer temporary "rows" at 86016 : memref<2x9x9x9x9xf32>
     %loss = spmd.buffer result "loss" at 73728 of tensor<f32> {layout = #dist.layout<[]>} : memref<f32>
 
     // CHECK: c1(compute, img, w, bias, conv);
@@ -111,6 +114,17 @@ module attributes {dist.grid = #dist.grid<data = 1>, partita.batch = 2 : i64} {
     // CHECK: pixelCorrect(compute, img, labels, positions);
     // OBJECT: Correct pixelCorrect{device, 2, 4, 81};
     spmd.launch "nn.correct" on compute(%img, %l) -> (%pos) {axis = 1 : i64} : (memref<2x4x9x9xf32>, memref<2x9x9xi64>) -> memref<2x9x9xf32> loc("pixel")
+
+    // Rows 3 to 6 of a table of 20; indices of two kinds.
+    // CHECK: embed(compute, img, labels, rows);
+    // OBJECT: Gather embed{device, GatherSizes{2, 4, 81, 162, 20, 3}};
+    spmd.launch "nn.gather" on compute(%img, %l) -> (%rows) {axis = 1 : i64, limit = 20 : i64, start = 3 : i64} : (memref<2x4x9x9xf32>, memref<2x9x9xi64>) -> memref<2x9x9x9x9xf32> loc("embed")
+    // CHECK: embedGrad(compute, rows, labels, img);
+    // OBJECT: ScatterAdd embedGrad{device, GatherSizes{2, 4, 81, 162, 20, 3}};
+    spmd.launch "nn.scatter_add" on compute(%rows, %l) -> (%img) {axis = 1 : i64, limit = 20 : i64, start = 3 : i64} : (memref<2x9x9x9x9xf32>, memref<2x9x9xi64>) -> memref<2x4x9x9xf32> loc("embed")
+    // CHECK: halves(compute, shorts, ints, found);
+    // OBJECT: Gather halves{device, GatherSizes{1, 9, 2, 6, 9}, 2};
+    spmd.launch "nn.gather" on compute(%shorts, %ints) -> (%found) {axis = 0 : i64, limit = 9 : i64} : (memref<9x2xf16>, memref<2x3xi32>) -> memref<2x3x2xf16> loc("halves")
 
     // CHECK: turnTranspose(compute, img, turned);
     // OBJECT: Transpose turnTranspose{device, {2, 4, 9, 9}, {3, 2, 1, 0}};

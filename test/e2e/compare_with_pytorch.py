@@ -4,19 +4,22 @@
 # Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 #===----------------------------------------------------------------------===#
-"""Train an exported model three steps and compare with PyTorch's numbers.
+"""Train an exported model a few steps and compare with PyTorch's numbers.
 
 usage: compare_with_pytorch.py PARTITA MODEL.onnx REFERENCE.npz WORKDIR
            [--ranks 1,2,3] [--channels threads,mpi] [--agree N]
            [--options "..."]
 
 The reference holds what PyTorch autograd says in float64: the batch, the loss
-before each of three SGD steps (learning rate 0.05), every gradient of the
-first step, every parameter and running statistic after the third.
+before each of a few SGD steps (learning rate 0.05), every gradient of the first
+step, every parameter and running statistic after the last.
 
 Losses must agree within 1e-4, gradients and parameters within 1e-4 of their
 norm. A gradient whose exact value is zero (a bias in front of a normalisation)
-is compared with the largest gradient instead.
+is compared with the largest gradient instead, and a parameter that only such a
+gradient has moved from zero with the largest way of a parameter; a running mean whose exact
+value is zero with the standard deviation. Where the reference says how far
+PyTorch itself is off in float32, twice that is allowed, too.
 
 With --agree N, every program also trains N steps on made-up data: the losses
 must be those of one rank within 1e-5, and what several ranks hold copies of
@@ -38,9 +41,12 @@ AGREEMENT = 1e-5
 # steps that turns a ReLU or a maximum the other way, after which two runs
 # drift apart as they would in any framework; with this seed none does.
 SEED = "1"
-LEARNING_RATE = "0.05"
-# What three steps with momentum 0.9 keep of the first running mean.
-KEPT = 0.9**3
+LEARNING_RATE = 0.05
+# PyTorch's deviation in float32 is one draw of rounding errors; another draw is
+# rarely more than twice as far off.
+FLOAT32_DRAWS = 2.0
+# What a step keeps of a running mean.
+MOMENTUM = 0.9
 
 
 def read_safetensors(path):
@@ -48,7 +54,10 @@ def read_safetensors(path):
         data = file.read()
     size = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + size])
-    types = {"F32": np.float32, "F64": np.float64, "I64": np.int64}
+    types = {
+        "F32": np.float32, "F64": np.float64, "BOOL": np.bool_,
+        "I32": np.int32, "I64": np.int64,
+    }
     tensors = {}
     for name, entry in header.items():
         if name == "__metadata__":
@@ -89,15 +98,17 @@ def main():
     np.save(os.path.join(data, "input.npy"), reference["x"])
     np.save(os.path.join(data, "labels.npy"), reference["y"].astype(np.int64))
 
+    steps = len(reference["losses"])
+
     worst = {}
     failures = []
 
-    def compare(what, name, found, expected, scale=None):
+    def compare(what, name, found, expected, scale=None, allowed=TOLERANCE):
         difference = np.linalg.norm(found.astype(np.float64) - expected)
         norm = np.linalg.norm(expected) if scale is None else scale
         error = difference / max(norm, 1e-30)
         worst[what] = max(worst.get(what, 0.0), error)
-        if not error <= TOLERANCE:
+        if not error <= allowed:
             failures.append("%s %s: relative error %.2e" % (what, name, error))
 
     metrics = os.path.join(arguments.workdir, "metrics.jsonl")
@@ -130,14 +141,14 @@ def main():
             failures.append("%s ranks: losses differ by %.2e" % (ranks, error))
 
     def check(program, ranks, channel):
-        """Three steps against the reference."""
+        """The steps of the reference."""
         losses = launch(
             program, ranks, channel,
-            ["--data", data, "--steps", "3", "--no-shuffle"]
+            ["--data", data, "--steps", str(steps), "--no-shuffle"]
             + ["--dump-step", gradients, "--save", saved],
         )
         if losses.shape != reference["losses"].shape:
-            sys.exit("expected 3 losses in %s, found %s" % (metrics, losses))
+            sys.exit("losses in %s: %s" % (metrics, losses))
         for step, (found, expected) in enumerate(
             zip(losses, reference["losses"])
         ):
@@ -152,29 +163,48 @@ def main():
             for key in reference
             if key.startswith("grad:")
         )
+        way = steps * LEARNING_RATE * largest
         for key in reference:
             kind, _, name = key.partition(":")
             expected = reference[key].astype(np.float64)
+            norm = np.linalg.norm(expected)
+            allowed = TOLERANCE
+            if "float32:" + key in reference:
+                allowed = max(
+                    allowed, FLOAT32_DRAWS * float(reference["float32:" + key])
+                )
             if kind == "grad":
-                tiny = np.linalg.norm(expected) < 1e-5 * largest
+                tiny = norm < 1e-5 * largest
                 compare(
                     "gradient", name, found["grad:" + name], expected,
-                    largest if tiny else None,
+                    largest if tiny else None, TOLERANCE if tiny else allowed,
                 )
             elif kind == "after":
-                compare("parameter", name, after[name], expected)
+                tiny = norm < 1e-5 * way and not np.any(initial.get(name, 0))
+                compare(
+                    "parameter", name, after[name], expected,
+                    way if tiny else None, TOLERANCE if tiny else allowed,
+                )
             elif kind == "buffer" and name.endswith("running_mean"):
                 # The reference starts at zero, the file where exporting left
                 # it. PyTorch's running variance is unbiased, ONNX's is not.
-                expected = expected + KEPT * initial[name]
-                compare("running mean", name, after[name], expected)
+                deviation = np.linalg.norm(
+                    np.sqrt(reference[key[: -len("mean")] + "var"])
+                )
+                tiny = norm < 1e-5 * deviation
+                compare(
+                    "running mean", name, after[name],
+                    expected + MOMENTUM**steps * initial[name],
+                    deviation if tiny else None,
+                )
 
     for ranks in arguments.ranks.split(","):
         program = os.path.join(arguments.workdir, "train" + ranks)
         batch = str(reference["x"].shape[0])
         run(
             [arguments.partita, "compile", arguments.model, "-o", program]
-            + ["--batch", batch, "--ranks", ranks, "--lr", LEARNING_RATE]
+            + ["--batch", batch, "--ranks", ranks]
+            + ["--lr", str(LEARNING_RATE)]
             + shlex.split(arguments.options)
         )
         for channel in arguments.channels.split(","):

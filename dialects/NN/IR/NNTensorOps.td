@@ -159,6 +159,70 @@ def NN_IotaOp : NN_TensorOp<"iota", [PartitionablePlaced]> {
 }
 
 //===----------------------------------------------------------------------===//
+// Look-ups
+//===----------------------------------------------------------------------===//
+
+def NN_GatherOp : NN_TensorOp<"gather", [NN_InferType,
+    PartitionablePlaced, DifferentiableMethods]> {
+  let summary = "rows of a table at indices known at run time";
+  let description = [{
+    The dimension `axis` of the table is replaced by the dimensions of the
+    indices (ONNX Gather): y[c0, i..., c1] = table[c0, indices[i...], c1].
+    Negative indices count from the end.
+
+        %y = nn.gather %table, %tokens {axis = 0 : i64, limit = 61 : i64}
+            : tensor<61x32xf32>, tensor<8x16xi64>
+
+    `limit` is the size of the whole table along `axis`; an index outside
+    [-limit, limit) stops the program. The operand holds the rows
+    [start, start + size) of it, and an index of a row held elsewhere gives
+    zeros, so that the parts of a table that is split over ranks add up to the
+    result. Ranks of one class hold different rows of tables of one size: with
+    `layout`, the layout of the whole table, each finds its own start.
+
+    Constraints: (C1) axis is a dimension of the table; (C2) start is not
+    negative and the rows held lie inside the limit.
+  }];
+  let arguments = (ins NN_Tensor:$table, NN_IndexTensor:$indices,
+    I64Attr:$axis, I64Attr:$limit, DefaultValuedAttr<I64Attr, "0">:$start,
+    OptionalAttr<AnyAttr>:$layout);
+  let results = (outs NN_Tensor:$y);
+  let builders = [OpBuilder<(ins "::mlir::Value":$table,
+    "::mlir::Value":$indices, "int64_t":$axis)>];
+  let assemblyFormat = [{
+    $table `,` $indices attr-dict `:` type($table) `,` type($indices)
+  }];
+  let hasVerifier = 1;
+}
+
+def NN_ScatterAddOp : NN_TensorOp<"scatter_add", [PartitionablePlaced,
+                                                  DifferentiableMethods]> {
+  let summary = "sums of rows by index: the gradient of nn.gather";
+  let description = [{
+    Row v of the result is the sum of all dy whose index is v, in the order of
+    the indices; rows without one are 0. `axis`, `limit`, `start` and `layout`
+    are those of the gather, whose table is the result here; dy of rows held
+    elsewhere are left out.
+
+        %d = nn.scatter_add %dy, %tokens {axis = 0 : i64, limit = 61 : i64}
+            : tensor<8x16x32xf32>, tensor<8x16xi64> -> tensor<61x32xf32>
+
+    Constraints: (C1) axis is a dimension of the result; (C2) start is not
+    negative and the rows held lie inside the limit; (C3) gathering from the
+    result gives dy's type.
+  }];
+  let arguments = (ins NN_FloatTensor:$dy, NN_IndexTensor:$indices,
+    I64Attr:$axis, I64Attr:$limit, DefaultValuedAttr<I64Attr, "0">:$start,
+    OptionalAttr<AnyAttr>:$layout);
+  let results = (outs NN_FloatTensor:$dtable);
+  let assemblyFormat = [{
+    $dy `,` $indices attr-dict
+    `:` type($dy) `,` type($indices) `->` type($dtable)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
 // Softmax and losses
 //===----------------------------------------------------------------------===//
 

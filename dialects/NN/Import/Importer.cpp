@@ -279,6 +279,7 @@ void Importer::finishFunction() {
                                            ValueRange(results).getTypes()));
   for (auto [index, name] : llvm::enumerate(names))
     function.setResultAttr(index, "nn.name", builder.getStringAttr(name));
+  limitInputs(function);
 }
 
 void Importer::demoteUntrained() {

@@ -51,6 +51,10 @@ DataInputs resolveInputs(const Graph &graph, const ImportOptions &options,
 void applyInitRules(llvm::MutableArrayRef<Variable> variables,
                     const ImportOptions &options, Reporter &reporter);
 
+/// Say of each integer input that tables are looked up at how large its values
+/// may be: the attribute `nn.limit` of the argument, the size of the table.
+void limitInputs(mlir::func::FuncOp function);
+
 /// The stem of a model's file name.
 llvm::StringRef modelNameOf(llvm::StringRef path);
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Slice, Split, Pad, and Gather with indices known at compile time.
+// Slice, Split, Pad and Gather.
 //
 //===----------------------------------------------------------------------===//
 
@@ -242,19 +242,67 @@ LogicalResult buildPad(NodeContext &c) {
   return success();
 }
 
+namespace {
+
+/// Rows of input 0 along `axis` at indices that are part of the data, or that
+/// are many: one look-up.
+LogicalResult lookUp(NodeContext &c, int64_t axis, ArrayRef<int64_t> result) {
+  Type element = c.elementType(1);
+  if (!element.isInteger(32) && !element.isInteger(64))
+    return c.error("the indices, " + c.describe(1) +
+                   ", must be integers of 32 or 64 bits");
+  RankedTensorType type = c.resultType(result, c.elementType(0));
+  if (!type)
+    return failure();
+  if (c.shape(0)[axis] == 0)
+    return c.error("dimension " + Twine(axis) + " of " + c.describe(0) +
+                   " has no rows to look up");
+  Value table = c.operand(0), indices = c.operand(1);
+  if (!table || !indices)
+    return failure();
+  c.set(0, c.create<GatherOp>(table, indices, axis));
+  return success();
+}
+
+/// The rows as runs of equal steps along `axis`; nothing when there are more
+/// than a few, for which a look-up is cheaper.
+std::optional<SmallVector<Part>> runsOf(ArrayRef<int64_t> rows,
+                                        ArrayRef<int64_t> shape, int64_t axis) {
+  constexpr size_t kMost = 16;
+  SmallVector<Part> parts;
+  for (size_t i = 0; i < rows.size();) {
+    if (parts.size() == kMost)
+      return std::nullopt;
+    size_t end = i + 1;
+    int64_t step = end < rows.size() ? rows[end] - rows[i] : 1;
+    while (step != 0 && end < rows.size() && rows[end] - rows[end - 1] == step)
+      ++end;
+    Part part(shape);
+    part.starts[axis] = rows[i];
+    part.sizes[axis] = static_cast<int64_t>(end - i);
+    part.steps[axis] = end - i > 1 ? step : 1;
+    parts.push_back(part);
+    i = end;
+  }
+  return parts;
+}
+
+} // namespace
+
 LogicalResult buildGather(NodeContext &c) {
   std::optional<int64_t> axis =
       c.normalizeAxis(c.intAttribute("axis", 0), c.rank(0));
   if (!axis)
     return failure();
+  if (c.isFloat(1))
+    return c.error("the indices, " + c.describe(1) + ", must be integers");
+  // The axis is replaced by the dimensions of the indices.
+  SmallVector<int64_t> result(c.shape(0).take_front(*axis));
+  llvm::append_range(result, c.shape(1));
+  llvm::append_range(result, c.shape(0).drop_front(*axis + 1));
   const Constant *indices = c.fixedInput(1);
-  if (!indices)
-    return c.error("the indices, " + c.describe(1) +
-                   ", are not known at compile time; embeddings and other "
-                   "look-ups by data are not available");
-  if (indices->isFloat() || !indices->isSmall())
-    return c.error("the indices, " + c.describe(1) + ", must be at most " +
-                   Twine(kConstantLimit) + " integers");
+  if (!indices || !indices->isSmall())
+    return lookUp(c, *axis, result);
   int64_t size = c.shape(0)[*axis];
   SmallVector<int64_t> rows = indices->getInts();
   for (int64_t &row : rows) {
@@ -263,10 +311,6 @@ LogicalResult buildGather(NodeContext &c) {
                      Twine(*axis) + " of " + c.describe(0));
     row = row < 0 ? row + size : row;
   }
-  // The axis is replaced by the dimensions of the indices.
-  SmallVector<int64_t> result(c.shape(0).take_front(*axis));
-  llvm::append_range(result, indices->getShape());
-  llvm::append_range(result, c.shape(0).drop_front(*axis + 1));
   RankedTensorType type = c.resultType(result, c.elementType(0));
   if (!type)
     return failure();
@@ -283,29 +327,15 @@ LogicalResult buildGather(NodeContext &c) {
   }
   if (rows.empty() || type.getNumElements() == 0)
     return c.error("the result has no elements");
-
-  // Runs of equal steps become slices.
+  std::optional<SmallVector<Part>> runs = runsOf(rows, c.shape(0), *axis);
+  if (!runs)
+    return lookUp(c, *axis, result);
   Value x = c.operand(0);
   if (!x)
     return failure();
   SmallVector<Value> parts;
-  for (size_t i = 0; i < rows.size();) {
-    size_t end = i + 1;
-    int64_t step = end < rows.size() ? rows[end] - rows[i] : 1;
-    while (step != 0 && end < rows.size() && rows[end] - rows[end - 1] == step)
-      ++end;
-    Part part(c.shape(0));
-    part.starts[*axis] = rows[i];
-    part.sizes[*axis] = static_cast<int64_t>(end - i);
-    part.steps[*axis] = end - i > 1 ? step : 1;
-    parts.push_back(c.create<SliceOp>(x, part.starts, part.sizes, part.steps));
-    i = end;
-  }
-  constexpr size_t kParts = 256;
-  if (parts.size() > kParts)
-    return c.error("the indices, " + c.describe(1) + ", form " +
-                   Twine(parts.size()) + " runs, expected at most " +
-                   Twine(kParts));
+  for (const Part &run : *runs)
+    parts.push_back(c.create<SliceOp>(x, run.starts, run.sizes, run.steps));
   Value joined =
       parts.size() == 1 ? parts[0] : c.create<ConcatOp>(parts, *axis);
   c.set(0, c.reshape(joined, result));

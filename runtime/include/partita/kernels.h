@@ -346,6 +346,48 @@ public:
 };
 
 //===----------------------------------------------------------------------===//
+// Look-ups
+//===----------------------------------------------------------------------===//
+
+/// The rows of table [outer, rows, inner] at `count` indices. The table holds
+/// the rows [start, start + rows) of a whole one of `limit` rows; an index that
+/// is negative counts from the end of the whole table.
+struct GatherSizes {
+  std::int64_t outer = 0;
+  std::int64_t rows = 0;
+  std::int64_t inner = 0;
+  std::int64_t count = 0;
+  std::int64_t limit = 0;
+  std::int64_t start = 0;
+};
+
+/// y[outer, count, inner]: y[o, j, i] = table[o, indices[j] - start, i], and 0
+/// where the table does not hold that row. An index outside [-limit, limit)
+/// is an `Error`: on the cpu the call throws it, on the gpu the next sync of
+/// the device's streams. Elements of 4 bytes, or of `elementBytes` (1, 2, 8).
+class Gather : public Kernel {
+public:
+  Gather(Device &device, const GatherSizes &sizes,
+         std::size_t elementBytes = 4);
+  void operator()(Stream &stream, const void *table,
+                  const std::int64_t *indices, void *y) const;
+  void operator()(Stream &stream, const void *table,
+                  const std::int32_t *indices, void *y) const;
+};
+
+/// The gradient of Gather: dtable[o, v, i] = sum of dy[o, j, i] over all j with
+/// indices[j] - start = v, in the order of j. Indices of rows that the table
+/// does not hold are left out.
+class ScatterAdd : public Kernel {
+public:
+  ScatterAdd(Device &device, const GatherSizes &sizes);
+  void operator()(Stream &stream, const float *dy, const std::int64_t *indices,
+                  float *dtable) const;
+  void operator()(Stream &stream, const float *dy, const std::int32_t *indices,
+                  float *dtable) const;
+};
+
+//===----------------------------------------------------------------------===//
 // Data movement
 //===----------------------------------------------------------------------===//
 

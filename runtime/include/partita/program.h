@@ -106,7 +106,8 @@ struct Input {
   /// Labels are what the loss compares with; they are read from labels.npy, or
   /// from NAME.npy when there are several.
   bool isLabel = false;
-  /// For integers: values lie in [0, limit); 0 means that any value goes.
+  /// For integers: labels lie in [0, limit), other values index something of
+  /// this size and lie in [-limit, limit); 0 means that any value goes.
   std::int64_t limit = 0;
 };
 

@@ -237,3 +237,37 @@ module attributes {dist.grid = #dist.grid<node = 2, data = 2>} {
     return %s : tensor<f32>
   }
 }
+
+// -----
+
+// Tables cut by rows: each rank knows by the layout which rows it holds. The
+// parts of a look-up are added up, those of its gradient stay where they are.
+// CHECK-LABEL: func.func @step_c0
+// CHECK: %[[Y:.*]] = nn.gather %arg0, %arg1 {axis = 0 : i64, layout = #dist.layout<{{\[\[}}model], []]>, limit = 7 : i64{{.*}}} : tensor<4x3xf32>, tensor<5xi64>
+// CHECK: %[[SUM:.*]] = spmd.all_reduce sum %[[Y]] over ["model"] : tensor<5x3xf32>
+// CHECK: nn.scatter_add %[[SUM]], %arg1 {axis = 0 : i64, layout = #dist.layout<{{\[\[}}model], []]>, limit = 7 : i64{{.*}}} : tensor<5x3xf32>, tensor<5xi64> -> tensor<4x3xf32>
+// CHECK-NOT: all_reduce
+// CHECK-LABEL: func.func @step_c1
+// CHECK: nn.gather %arg0, %arg1 {{.*}} : tensor<3x3xf32>, tensor<5xi64>
+module attributes {dist.grid = #dist.grid<model = 2>} {
+  func.func @step(%t: tensor<7x3xf32> {dist.layout = #dist.layout<[[model], []]>}, %i: tensor<5xi64>) -> tensor<7x3xf32> {
+    %y = nn.gather %t, %i {axis = 0 : i64, dist.split = #dist.split<v = [model]>, limit = 7 : i64} : tensor<7x3xf32>, tensor<5xi64>
+    %d = nn.scatter_add %y, %i {axis = 0 : i64, dist.split = #dist.split<v = [model]>, limit = 7 : i64} : tensor<5x3xf32>, tensor<5xi64> -> tensor<7x3xf32>
+    return %d : tensor<7x3xf32>
+  }
+}
+
+// -----
+
+// Indices cut over the batch: the gradient of the table is a sum over ranks.
+// CHECK-LABEL: func.func @step_c0
+// CHECK: nn.gather %arg0, %arg1 {axis = 0 : i64, layout = #dist.layout<{{\[\[}}], []]>, limit = 7 : i64{{.*}}} : tensor<7x3xf32>, tensor<3xi64>
+// CHECK: %[[D:.*]] = nn.scatter_add %{{.*}} : tensor<3x3xf32>, tensor<3xi64> -> tensor<7x3xf32>
+// CHECK: spmd.all_reduce sum %[[D]] over ["data"] : tensor<7x3xf32>
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @step(%t: tensor<7x3xf32>, %i: tensor<5xi64> {dist.layout = #dist.layout<[[data]]>}) -> tensor<7x3xf32> {
+    %y = nn.gather %t, %i {axis = 0 : i64, dist.split = #dist.split<i0 = [data]>, limit = 7 : i64} : tensor<7x3xf32>, tensor<5xi64>
+    %d = nn.scatter_add %y, %i {axis = 0 : i64, dist.split = #dist.split<i0 = [data]>, limit = 7 : i64} : tensor<5x3xf32>, tensor<5xi64> -> tensor<7x3xf32>
+    return %d : tensor<7x3xf32>
+  }
+}

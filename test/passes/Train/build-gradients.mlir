@@ -208,3 +208,24 @@ func.func @step() -> tensor<f32> {
   %l = nn.reduce sum %w {axes = array<i64: 0>} : tensor<3xf32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// An embedding that is the output layer, too: one sum of both gradients and one
+// update.
+nn.variable @w parameter : tensor<5x3xf32> = dense<1.0> : tensor<5x3xf32>
+// CHECK-LABEL: func.func @step
+// CHECK: %[[W:.*]] = nn.read @w
+// CHECK: %[[H:.*]] = nn.gather %[[W]]
+// CHECK: %[[OUT:.*]] = nn.matmul %{{.*}}, %[[H]] {transpose_a}
+// CHECK: %[[IN:.*]] = nn.scatter_add
+// CHECK: %[[G:.*]] = nn.add %[[OUT]], %[[IN]] : tensor<5x3xf32>
+// CHECK: nn.sgd @w, %[[G]]
+// CHECK-NOT: nn.sgd
+func.func @step(%i: tensor<4xi64>) -> tensor<f32> {
+  %w = nn.read @w : tensor<5x3xf32>
+  %h = nn.gather %w, %i {axis = 0 : i64, limit = 5 : i64} : tensor<5x3xf32>, tensor<4xi64>
+  %y = nn.matmul %h, %w {transpose_b} : tensor<4x3xf32>, tensor<5x3xf32>
+  %l = nn.reduce sum %y {axes = array<i64: 0, 1>} : tensor<4x5xf32>
+  return %l : tensor<f32>
+}

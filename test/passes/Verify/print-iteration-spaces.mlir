@@ -175,3 +175,17 @@ func.func @pointwise(%x: tensor<4x3xf32>, %v: tensor<3xf32>, %s: tensor<4x1xf32>
   }
   return
 }
+
+// -----
+
+// A part of the rows leaves partial sums of a look-up; a part of the indices
+// leaves partial sums of its gradient.
+func.func @look_ups(%t: tensor<2x7x3xf32>, %i: tensor<4x5xi64>, %s: tensor<i32>) {
+  // expected-remark @+1 {{i0 = 4 parallel batch, i1 = 5 parallel domain, v = 7 sum model, c0 = 2 parallel model, c1 = 3 parallel model: (c0, v, c1) (i0, i1) -> (c0, i0, i1, c1)}}
+  %y = nn.gather %t, %i {axis = 1 : i64, limit = 7 : i64} : tensor<2x7x3xf32>, tensor<4x5xi64>
+  // expected-remark @+1 {{i0 = 4 sum batch, i1 = 5 sum domain, v = 7 parallel model, c0 = 2 parallel model, c1 = 3 parallel model: (c0, i0, i1, c1) (i0, i1) -> (c0, v, c1)}}
+  %d = nn.scatter_add %y, %i {axis = 1 : i64, limit = 7 : i64} : tensor<2x4x5x3xf32>, tensor<4x5xi64> -> tensor<2x7x3xf32>
+  // expected-remark @+1 {{v = 7 sum model, c0 = 2 parallel model, c1 = 3 parallel model: (c0, v, c1) () -> (c0, c1)}}
+  %z = nn.gather %t, %s {axis = 1 : i64, limit = 7 : i64} : tensor<2x7x3xf32>, tensor<i32>
+  return
+}

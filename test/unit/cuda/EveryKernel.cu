@@ -60,6 +60,8 @@ public:
     crossEntropy(compute, x, labels, loss);
     crossEntropyGrad(compute, x, labels, y);
     correct(compute, x, labels, loss);
+    gather(compute, x, labels, y);
+    scatterAdd(compute, x, labels, y);
     transpose(compute, x, y);
     slice(compute, x, y);
     pad(compute, x, y);
@@ -106,6 +108,9 @@ private:
   CrossEntropy crossEntropy{device, kBatch, kClasses, 1};
   CrossEntropyGrad crossEntropyGrad{device, kBatch, kClasses, 1, 0.25f};
   Correct correct{device, kBatch, kClasses, 1};
+  GatherSizes gatherOf{1, kBatch, kClasses, kBatch, /*limit=*/kBatch};
+  Gather gather{device, gatherOf};
+  ScatterAdd scatterAdd{device, gatherOf};
   Transpose transpose{device, {kBatch, kClasses}, {1, 0}};
   Slice slice{device, {kBatch, kClasses}, {0, 1}, {kBatch, 2}, {1, 3}};
   Pad pad{device, {kBatch, kClasses}, {0, 1}, {0, 0}, {0, 1}, 0.0f};

@@ -49,6 +49,21 @@ protected:
   Floats x = randomFloats(kCount, 1), dy = randomFloats(kCount, 2);
 };
 
+TEST_F(Threads, look_ups) {
+  GatherSizes sizes{kN, kC, kInner, 3 * kC, kC};
+  std::vector<std::int64_t> indices;
+  for (std::int64_t j = 0; j < sizes.count; ++j)
+    indices.push_back(j * j % kC);
+  Gather gather(device, sizes);
+  ScatterAdd scatter(device, sizes);
+  check(3 * kCount,
+        [&](float *y) { gather(stream, x.data(), indices.data(), y); });
+  Floats large = randomFloats(3 * kCount, 3);
+  check(kCount, [&](float *dtable) {
+    scatter(stream, large.data(), indices.data(), dtable);
+  });
+}
+
 TEST_F(Threads, pools) {
   PoolSizes sizes = poolSizes({kN, kC, kSize, kSize}, {kN, kC, 17, 17}, {3, 3},
                               {2, 2}, {1, 1}, {1, 1, 1, 1});

@@ -132,6 +132,22 @@ TEST_F(DataTest, LabelsOutOfRangeAreNamed) {
                 "' has the label -1, expected 0 to 9");
 }
 
+TEST_F(DataTest, IndicesMayCountFromTheEnd) {
+  saveGood();
+  program.inputs[1].isLabel = false;
+  std::filesystem::remove(path("labels.npy"));
+  std::vector<std::int32_t> values = {-10, 9, 2, 3, 4, 5, 6, 7, -11, 9, 0, 1};
+  save("y.npy", DType::i32, {12}, values);
+  DataSet data = openFolder(program, folder, true);
+  Loader loader(program, data, 0, 2, [](std::int64_t batch) {
+    return std::vector<std::int64_t>{batch * 8, 1, 2, 3, 4};
+  });
+  EXPECT_EQ(valuesOf<std::int64_t>(loader.next().inputs[1])[0], -10);
+  EXPECT_EQ(messageOf([&] { loader.next(); }),
+            "sample 8 of '" + path("y.npy") +
+                "' has the value -11, expected -10 to 9");
+}
+
 TEST_F(DataTest, EverythingThatIsMissingIsListed) {
   std::string message = messageOf([&] { openFolder(program, folder, true); });
   EXPECT_TRUE(says(message, "'" + path("in_x.npy") +

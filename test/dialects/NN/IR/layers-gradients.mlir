@@ -467,3 +467,39 @@ func.func @step(%k: tensor<4xi64>, %c: tensor<4xf32>) -> tensor<f32> {
   %l = nn.reduce sum %0 {axes = array<i64: 0>} : tensor<4xf32>
   return %l : tensor<f32>
 }
+
+// -----
+
+// Rows that are looked up several times add up their gradients.
+// CHECK-LABEL: func.func @step
+// CHECK: nn.read @p
+// CHECK: nn.broadcast %{{.*}} : tensor<f32>
+// CHECK: %[[DY:.*]] = nn.mul %{{.*}}, %arg1 :
+// CHECK-NEXT: %[[V7:.*]] = nn.scatter_add %[[DY]], %arg0 {axis = 1 : i64, limit = 9 : i64, start = 2 : i64} : tensor<2x4x3xf32>, tensor<4xi32> -> tensor<2x5x3xf32>
+// CHECK-NEXT: nn.sgd @p, %[[V7]]
+nn.variable @p parameter : tensor<2x5x3xf32> = dense<1.0> : tensor<2x5x3xf32>
+func.func @step(%k: tensor<4xi32>, %c: tensor<2x4x3xf32>) -> tensor<f32> {
+  %p = nn.read @p : tensor<2x5x3xf32>
+  %y = nn.gather %p, %k {axis = 1 : i64, limit = 9 : i64, start = 2 : i64} : tensor<2x5x3xf32>, tensor<4xi32>
+  %0 = nn.mul %y, %c : tensor<2x4x3xf32>, tensor<2x4x3xf32>
+  %l = nn.reduce sum %0 {axes = array<i64: 0, 1, 2>} : tensor<2x4x3xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
+// The gradient of the sums is a look-up again.
+// CHECK-LABEL: func.func @step
+// CHECK: nn.read @p
+// CHECK: nn.broadcast %{{.*}} : tensor<f32>
+// CHECK: %[[DY:.*]] = nn.mul %{{.*}}, %arg1 :
+// CHECK-NEXT: %[[V7:.*]] = nn.gather %[[DY]], %arg0 {axis = 0 : i64, limit = 5 : i64} : tensor<5x3xf32>, tensor<4xi64>
+// CHECK-NEXT: nn.sgd @p, %[[V7]]
+nn.variable @p parameter : tensor<4x3xf32> = dense<1.0> : tensor<4x3xf32>
+func.func @step(%k: tensor<4xi64>, %c: tensor<5x3xf32>) -> tensor<f32> {
+  %p = nn.read @p : tensor<4x3xf32>
+  %y = nn.scatter_add %p, %k {axis = 0 : i64, limit = 5 : i64} : tensor<4x3xf32>, tensor<4xi64> -> tensor<5x3xf32>
+  %0 = nn.mul %y, %c : tensor<5x3xf32>, tensor<5x3xf32>
+  %l = nn.reduce sum %0 {axes = array<i64: 0, 1>} : tensor<5x3xf32>
+  return %l : tensor<f32>
+}

@@ -312,3 +312,59 @@ func.func @correct_c2_labels(%x: tensor<2x3xf32>, %l: tensor<2xi64>) {
   %y = nn.correct %x, %l {axis = 0 : i64} : tensor<2x3xf32>, tensor<2xi64>
   return
 }
+
+// -----
+
+func.func @gather_c1_axis(%t: tensor<4x3xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'nn.gather' axis 2 is no dimension of 'tensor<4x3xf32>'}}
+  %y = nn.gather %t, %i {axis = 2 : i64, limit = 4 : i64} : tensor<4x3xf32>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @gather_c1_missing(%t: tensor<4x3xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'nn.gather' needs an axis}}
+  %y = nn.gather %t, %i {limit = 4 : i64} : tensor<4x3xf32>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @gather_c2_rows(%t: tensor<4x3xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'nn.gather' op holds 4 rows from row 3 on, expected rows inside the limit of 6}}
+  %y = nn.gather %t, %i {axis = 0 : i64, limit = 6 : i64, start = 3 : i64} : tensor<4x3xf32>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @gather_c2_negative(%t: tensor<4x3xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'nn.gather' op holds 4 rows from row -1 on, expected rows inside the limit of 6}}
+  %y = nn.gather %t, %i {axis = 0 : i64, limit = 6 : i64, start = -1 : i64} : tensor<4x3xf32>, tensor<2xi64>
+  return
+}
+
+// -----
+
+func.func @scatter_add_c1_axis(%dy: tensor<2x3xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'nn.scatter_add' op axis -1 is no dimension of 'tensor<4x3xf32>'}}
+  %d = nn.scatter_add %dy, %i {axis = -1 : i64, limit = 4 : i64} : tensor<2x3xf32>, tensor<2xi64> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_add_c2_rows(%dy: tensor<2x3xf32>, %i: tensor<2xi64>) {
+  // expected-error @+1 {{'nn.scatter_add' op holds 4 rows from row 0 on, expected rows inside the limit of 3}}
+  %d = nn.scatter_add %dy, %i {axis = 0 : i64, limit = 3 : i64} : tensor<2x3xf32>, tensor<2xi64> -> tensor<4x3xf32>
+  return
+}
+
+// -----
+
+func.func @scatter_add_c3_shape(%dy: tensor<2x3xf32>, %i: tensor<5xi64>) {
+  // expected-error @+1 {{'nn.scatter_add' op adds up dy of type 'tensor<2x3xf32>', expected 'tensor<5x3xf32>', what gathering from the result gives}}
+  %d = nn.scatter_add %dy, %i {axis = 0 : i64, limit = 4 : i64} : tensor<2x3xf32>, tensor<5xi64> -> tensor<4x3xf32>
+  return
+}

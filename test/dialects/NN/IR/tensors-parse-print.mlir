@@ -84,3 +84,16 @@ func.func @losses(%x: tensor<4x10x5xf32>, %l: tensor<4x5xi64>, %s: tensor<4x10xi
   %3 = nn.correct %x, %l {axis = 1 : i64} : tensor<4x10x5xf32>, tensor<4x5xi64>
   return %3 : tensor<4x5xf32>
 }
+
+// CHECK-LABEL: func.func @look_ups
+func.func @look_ups(%table: tensor<61x32xf32>, %tokens: tensor<8x16xi64>, %x: tensor<2x5x3xi64>, %one: tensor<i32>) {
+  // CHECK: nn.gather %{{.*}}, %{{.*}} {axis = 0 : i64, limit = 61 : i64} : tensor<61x32xf32>, tensor<8x16xi64>
+  %0 = nn.gather %table, %tokens {axis = 0 : i64, limit = 61 : i64} : tensor<61x32xf32>, tensor<8x16xi64>
+  // CHECK: nn.gather %{{.*}}, %{{.*}} {axis = 1 : i64, limit = 9 : i64, start = 4 : i64} : tensor<2x5x3xi64>, tensor<i32>
+  %1 = nn.gather %x, %one {axis = 1 : i64, limit = 9 : i64, start = 4 : i64} : tensor<2x5x3xi64>, tensor<i32>
+  // CHECK: nn.add %{{.*}}, %{{.*}} : tensor<2x3xi64>, tensor<2x3xi64>
+  %2 = nn.add %1, %1 : tensor<2x3xi64>, tensor<2x3xi64>
+  // CHECK: nn.scatter_add %{{.*}}, %{{.*}} {axis = 0 : i64, layout = "whole", limit = 61 : i64} : tensor<8x16x32xf32>, tensor<8x16xi64> -> tensor<61x32xf32>
+  %3 = nn.scatter_add %0, %tokens {axis = 0 : i64, limit = 61 : i64, layout = "whole"} : tensor<8x16x32xf32>, tensor<8x16xi64> -> tensor<61x32xf32>
+  return
+}

@@ -545,6 +545,66 @@ def a33_unknown_operators():
     ]
 
 
+@case
+def a34_look_ups_by_data():
+    def look_up(elements, indices, axis=0, table="f32", many=()):
+        m = Model()
+        m.input("x", "f32", ["n", 2])
+        if many:
+            m.weight("i", elements, [len(many)], list(many))
+        else:
+            m.input("i", elements, indices)
+        m.weight("w", table, [3, 2], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+        m.node("Gather", ["w", "i"], ["g"], name="embed", axis=axis)
+        m.node("ReduceSum", ["g", "first"], ["s"], name="sum", keepdims=0)
+        m.weight("first", "i64", [1], [0])
+        m.node("Add", ["x", "s"], ["y"], name="add")
+        m.output("y")
+        return m
+
+    x = ([1, 2], [0.0, 0.0])
+    tied = Model()
+    tied.input("i", "i64", ["n", 2])
+    tied.weight("w", "f32", [3, 2], [1.0, 2.0, 3.0, 4.0, 5.0, 6.0])
+    tied.node("Gather", ["w", "i"], ["h"], name="embed")
+    tied.node("Transpose", ["w"], ["t"], name="turn", perm=[1, 0])
+    tied.node("MatMul", ["h", "t"], ["y"], name="head")
+    tied.output("y")
+    many = [0, 1, 0, 2, 2, 1, 0, 0] * 5
+    return [
+        # Rows 2, 0 and, from the end, 2.
+        Variant("tokens", look_up("i64", [3]),
+                {"x": x, "i": ([3], [2, 0, -1])},
+                {"y": ([1, 2], [11.0, 14.0])}, options=["--batch", "1"],
+                text=["nn.gather", "limit = 3 : i64", "nn.limit = 3 : i64",
+                      "nn.variable @w parameter"]),
+        Variant("columns", look_up("i32", [2], axis=1),
+                {"x": x, "i": ([2], [1, -2])}, {"y": ([1, 2], [12.0, 9.0])},
+                options=["--batch", "1"], text=["nn.limit = 2 : i64"]),
+        # Known indices in many runs are one look-up, in few runs slices.
+        Variant("many", look_up("i64", None, many=many), {"x": x},
+                {"y": ([1, 2], [100.0, 140.0])}, options=["--batch", "1"],
+                text=["nn.gather"], absent=["nn.slice"]),
+        Variant("few", look_up("i64", None, many=many[:3]), {"x": x},
+                {"y": ([1, 2], [5.0, 8.0])}, options=["--batch", "1"],
+                text=["nn.slice"], absent=["nn.gather"]),
+        Variant("tied", tied, {"i": ([1, 2], [0, 2])},
+                {"y": ([1, 2, 3], [5.0, 11.0, 17.0, 17.0, 39.0, 61.0])},
+                options=["--batch", "1"], text=["nn.variable @w parameter"],
+                absent=["%1 = nn.read", "@w#"]),
+        Variant("short", look_up("i8", [3]), options=["--batch", "1"],
+                errors=["node 'embed' (Gather): the indices, input 'i' of "
+                        "shape 3 from the model's inputs, must be integers of "
+                        "32 or 64 bits"]),
+        Variant("real", look_up("f32", [3]), options=["--batch", "1"],
+                errors=["the indices, input 'i' of shape 3 from the model's "
+                        "inputs, must be integers"]),
+        Variant("outside", look_up("i64", None, many=[0, 3]),
+                options=["--batch", "1"],
+                errors=["index 3 is outside dimension 0"]),
+    ]
+
+
 # ---- C: weights --------------------------------------------------------------
 
 

@@ -326,6 +326,13 @@ def matmul(operands, a):
     return product * alpha if alpha != 1.0 else product
 
 
+def gather(table, indices, axis):
+    rows = table.shape[axis]
+    flat = torch.where(indices < 0, indices + rows, indices).reshape(-1)
+    shape = [*table.shape[:axis], *indices.shape, *table.shape[axis + 1:]]
+    return table.index_select(axis, flat).reshape(shape)
+
+
 def slice_(x, a):
     for axis, (start, size, step) in enumerate(
             zip(a["starts"], a["sizes"], a["steps"])):
@@ -406,6 +413,8 @@ def evaluate(name, operands, a, result):
                                                  reduction="none")
     if name == "concat":
         return torch.cat(operands, a["axis"])
+    if name == "gather":
+        return gather(*operands, a["axis"])
     x = operands[0]
     if name == "max_pool":
         return max_pool(x, a, result)
