@@ -55,6 +55,7 @@ public:
   FailureOr<LibraryKernel> pad();
   FailureOr<LibraryKernel> concat();
   FailureOr<LibraryKernel> dropoutMask();
+  FailureOr<LibraryKernel> iota();
   FailureOr<LibraryKernel> fill();
   FailureOr<LibraryKernel> copy();
 
@@ -395,6 +396,22 @@ FailureOr<LibraryKernel> Builder::dropoutMask() {
                        "Mask"};
 }
 
+FailureOr<LibraryKernel> Builder::iota() {
+  auto count = launch.integer("size");
+  if (failed(count))
+    return failure();
+  DictionaryAttr params = launch.op().getParamsAttr();
+  auto layout = dyn_cast_or_null<dist::LayoutAttr>(params.get("layout"));
+  auto grid =
+      launch.op()->getParentOfType<ModuleOp>()->getAttrOfType<dist::GridAttr>(
+          dist::kGridAttr);
+  SmallVector<Cut, 4> cuts = cutsOf(grid, layout, {count->front()});
+  return LibraryKernel{
+      "Iota",
+      {size(launch.output(0).shape.front()), splits.begin(cuts.front())},
+      "Index"};
+}
+
 FailureOr<LibraryKernel> Builder::fill() {
   if (failed(launch.real("value")))
     return failure();
@@ -555,6 +572,7 @@ const llvm::StringMap<Entry> &kernelTable() {
         }}},
       {"nn.transpose",
        {1, 1, 1, E::fourBytes, [](B &b, L &) { return b.transpose(); }}},
+      {"nn.iota", {0, 0, 1, E::f32, [](B &b, L &) { return b.iota(); }}},
       {"nn.slice",
        {1, 1, 1, E::fourBytes, [](B &b, L &) { return b.slice(); }}},
       {"nn.pad", {1, 1, 1, E::f32, [](B &b, L &) { return b.pad(); }}},

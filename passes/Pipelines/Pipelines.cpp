@@ -83,11 +83,20 @@ void addTrain(OpPassManager &manager, const PipelineOptions &options) {
 //===----------------------------------------------------------------------===//
 
 void addPlan(OpPassManager &manager, const PipelineOptions &options) {
+  if (!options.grid.empty() || !options.splits.empty() ||
+      !options.planFile.empty()) {
+    AssignSplitsOptions assign;
+    assign.grid = options.grid;
+    assign.splits = options.splits;
+    assign.plan = options.planFile;
+    assign.ranks = options.ranks;
+    manager.addPass(createAssignSplits(assign));
+  }
   // Reductions and point-wise operations say how their parts combine.
   manager.addPass(createExpandCoupled());
   // Whatever nobody chose follows its operands.
   PropagateSplitsOptions propagate;
-  propagate.ranks = options.ranks;
+  propagate.ranks = std::max<int64_t>(options.ranks, 1);
   manager.addPass(createPropagateSplits(propagate));
   manager.addPass(createVerifyPlan());
 }

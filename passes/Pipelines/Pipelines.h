@@ -17,6 +17,7 @@
 #include "mlir/Pass/PassManager.h"
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace partita {
 
@@ -45,8 +46,13 @@ struct PipelineOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  /// Number of ranks.
-  int64_t ranks = 1;
+  /// Number of ranks; 0: as the grid says, and one without a grid.
+  int64_t ranks = 0;
+  /// Axes or a shorthand, PATTERN=SPLIT rules, and the path of a plan file (see
+  /// passes/Plan/SplitText.h). All empty: the batch is split over all ranks.
+  std::string grid;
+  std::vector<std::string> splits;
+  std::string planFile;
   /// Bytes from which a gradient bucket is closed.
   int64_t bucketBytes = 4 << 20;
   /// Communicate while the backward pass computes.

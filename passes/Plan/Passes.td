@@ -54,6 +54,64 @@ def ExpandCoupled : Pass<"partita-expand-coupled", "::mlir::ModuleOp"> {
                            "::partita::nn::NNDialect"];
 }
 
+def AssignSplits : Pass<"partita-assign-splits", "::mlir::ModuleOp"> {
+  let summary = "splits of layers as options and a plan file say";
+  let description = [{
+    What: gives the module its grid, and the operations of the layers that
+    --split, a plan file or the shorthand of --grid names their split. For one
+    layer the last --split that matches its node's name counts, else the plan
+    file, else the shorthand. A split names dimensions of the operation (`n`,
+    `co`, `h`, `d0`) or roles: `batch`, `model`, `model.in`, `domain`,
+    `domain.h`; SplitText.h has the grammar. Operations that follow their
+    operands (point-wise ones, reshapes, ...) are split only where a dimension
+    is named that no other operation of the node has. Gradients of
+    convolutions, pools, normalisations, softmax and losses have their forward
+    operation's dimensions and get its split; all other operations are left to
+    propagation.
+
+    Needs: functions of nn operations that are located at their ONNX nodes;
+    gradients stand behind the loss in `@step`.
+
+    Holds afterwards: `dist.grid` on the module, `dist.split` on every
+    operation that was named. A layer that is said to be whole has the empty
+    `#dist.split<>`.
+
+    Example (grid=pr=2,pc=2 splits=fc*=model:pr+pc):
+
+    ```mlir
+    func.func @predict(%x: tensor<4x6xf32>, %w: tensor<8x6xf32>) -> tensor<4x8xf32> {
+      %y = nn.matmul %x, %w {transpose_b} : tensor<4x6xf32>, tensor<8x6xf32> loc("fc1")
+      %z = nn.relu %y : tensor<4x8xf32> loc("relu1")
+      return %z : tensor<4x8xf32>
+    }
+    ```
+    becomes, besides `dist.grid = #dist.grid<pr = 2, pc = 2>`,
+    ```mlir
+      %y = nn.matmul %x, %w {dist.split = #dist.split<n = [pr, pc]>, transpose_b} : tensor<4x6xf32>, tensor<8x6xf32>
+    ```
+
+    Refuses, all at once: text that is no grid, split or plan; axes the grid
+    does not have; patterns and nodes that are not in the model, with names
+    that come near; dimensions the layer does not have, with those it has;
+    dimensions that stay whole, with the reason; one axis for two dimensions
+    of an operation; tables and blocks that do not fit. Parts without elements
+    are legal and a warning. What a shorthand leaves out is a remark.
+  }];
+  let options = [
+    Option<"grid", "grid", "std::string", "\"\"",
+           "the grid: pr=2,pc=2, or a shorthand such as 2x2:model+batch">,
+    ListOption<"splits", "splits", "std::string",
+               "PATTERN=SPLIT; later ones win">,
+    Option<"plan", "plan", "std::string", "\"\"", "path of a plan file">,
+    Option<"ranks", "ranks", "int64_t", "0",
+           "number of ranks; 0: as the grid says">
+  ];
+  let statistics = [
+    Statistic<"numSplit", "split-operations", "operations that are split">
+  ];
+  let dependentDialects = ["::partita::dist::DistDialect"];
+}
+
 def PropagateSplits : Pass<"partita-propagate-splits", "::mlir::ModuleOp"> {
   let summary = "give every operation a split that follows from its operands";
   let description = [{

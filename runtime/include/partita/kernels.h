@@ -451,6 +451,14 @@ public:
   void operator()(Stream &stream, float value, float *y) const;
 };
 
+/// y[i] = start + i for i in [0, count): the indices of a part that begins at
+/// `start`. Exact up to 2^24.
+class Iota : public Kernel {
+public:
+  Iota(Device &device, std::int64_t count, std::int64_t start);
+  void operator()(Stream &stream, float *y) const;
+};
+
 /// Copies bytes; y may be x.
 class Copy : public Kernel {
 public:

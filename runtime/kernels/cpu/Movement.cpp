@@ -33,6 +33,12 @@ struct CountState final : Kernel::State {
   std::int64_t count;
 };
 
+struct IotaState final : Kernel::State {
+  IotaState(std::int64_t count, std::int64_t start)
+      : count(count), start(start) {}
+  std::int64_t count, start;
+};
+
 /// Parts copied by one launch, whose pointers it can hold.
 constexpr std::size_t kParts = 8;
 
@@ -98,6 +104,19 @@ void Fill::operator()(Stream &stream, float value, float *y) const {
     parallelFor(count, 1, [&](std::int64_t begin, std::int64_t end, int) {
       std::fill(y + begin, y + end, value);
     });
+  });
+}
+
+Iota::Iota(Device &, std::int64_t count, std::int64_t start)
+    : Kernel(std::make_unique<IotaState>(count, start)) {
+  checkShape("iota", {count});
+}
+
+void Iota::operator()(Stream &stream, float *y) const {
+  const auto &iota = as<IotaState>(state);
+  stream.run("iota", [&iota, y] {
+    for (std::int64_t i = 0; i < iota.count; ++i)
+      y[i] = static_cast<float>(iota.start + i);
   });
 }
 

@@ -32,6 +32,17 @@ struct CountState final : Kernel::State {
   std::int64_t count;
 };
 
+struct IotaState final : Kernel::State {
+  IotaState(std::int64_t count, std::int64_t start)
+      : count(count), start(start) {}
+  std::int64_t count, start;
+};
+
+__global__ void iotaKernel(std::int64_t count, std::int64_t start, float *y) {
+  for (std::int64_t i = cuda::firstIndex(); i < count; i += cuda::indexStep())
+    y[i] = static_cast<float>(start + i);
+}
+
 /// Copies rows of `width` elements into rows of `total`.
 __global__ void concatKernel(const Word *x, Word *y, std::int64_t count,
                              std::int64_t width, std::int64_t total) {
@@ -98,6 +109,19 @@ Fill::Fill(Device &, std::int64_t count)
 void Fill::operator()(Stream &stream, float value, float *y) const {
   std::int64_t count = as<CountState>(state).count;
   stream.run("fill", [&] { fill(stream, value, y, count); });
+}
+
+Iota::Iota(Device &, std::int64_t count, std::int64_t start)
+    : Kernel(std::make_unique<IotaState>(count, start)) {
+  checkShape("iota", {count});
+}
+
+void Iota::operator()(Stream &stream, float *y) const {
+  const auto &iota = as<IotaState>(state);
+  stream.run("iota", [&] {
+    cuda::launch(iotaKernel, cuda::blocksFor(iota.count), cuda::kThreads, 0,
+                 stream, iota.count, iota.start, y);
+  });
 }
 
 Copy::Copy(Device &, std::size_t bytes)

@@ -1,0 +1,271 @@
+//===- LayerSplits.cpp - What a split means for a layer -------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// From node names and roles to operations and dimensions, and back.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Plan/LayerSplits.h"
+
+using namespace mlir;
+using namespace partita;
+using namespace partita::plan;
+using namespace partita::nn;
+
+std::string partita::plan::layerName(Location loc) {
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return name.getName().str();
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : llvm::reverse(fused.getLocations()))
+      if (std::string name = layerName(part); !name.empty())
+        return name;
+  if (auto call = dyn_cast<CallSiteLoc>(loc))
+    return layerName(call.getCallee());
+  return "";
+}
+
+int64_t partita::plan::lossIndexOf(func::FuncOp function) {
+  int64_t last = function.front().getOperations().size();
+  if (function.getName() != "step")
+    return last;
+  Operation *terminator = function.front().getTerminator();
+  int64_t loss = -1;
+  for (auto [i, op] : llvm::enumerate(function.front()))
+    if (llvm::is_contained(terminator->getOperands(),
+                           op.getNumResults() ? op.getResult(0) : Value()))
+      loss = i;
+  return loss < 0 ? last : loss;
+}
+
+namespace {
+
+/// Operations that take the split of their operands or users as it is.
+bool followsOperands(Operation *op) {
+  return isa<PointwiseOpInterface, DropoutOp, DropoutMaskOp, ConstantOp,
+             BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp>(op);
+}
+
+int findRole(const IterationSpace &space, DimRole role,
+             std::optional<DimKind> kind, StringRef name = "") {
+  for (auto [i, dim] : llvm::enumerate(space.dims))
+    if (dim.role == role && (!kind || dim.kind == *kind) &&
+        (name.empty() || dim.name == name))
+      return static_cast<int>(i);
+  return -1;
+}
+
+StringRef roleName(DimRole role) {
+  switch (role) {
+  case DimRole::batch:
+    return "batch";
+  case DimRole::model:
+    return "model";
+  case DimRole::domain:
+    return "domain";
+  case DimRole::none:
+    return "";
+  }
+  llvm_unreachable("unknown role");
+}
+
+/// The split an operation would get from `cuts`, or nothing where they are no
+/// split.
+dist::SplitAttr splitOrNull(const LayerOp &layerOp, ArrayRef<Cut> cuts) {
+  if (cuts.empty())
+    return {};
+  return makeSplit(layerOp.op->getContext(), layerOp.space, cuts);
+}
+
+/// Whether `items` give every operation that they touch the split it has.
+bool saysWhatIsThere(const Layer &layer, const SplitItems &items) {
+  SmallVector<const SplitItem *> unused;
+  for (auto [layerOp, cuts] :
+       llvm::zip(layer.ops, applySplit(layer, items, unused))) {
+    auto split = layerOp.op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
+    if (!cuts.empty() && splitOrNull(layerOp, cuts) != split)
+      return false;
+  }
+  return true;
+}
+
+} // namespace
+
+bool Layer::follows() const {
+  return llvm::all_of(ops, [](const LayerOp &op) { return op.follows; });
+}
+
+Layers partita::plan::layersOf(ModuleOp module) {
+  Layers layers;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    int64_t loss = lossIndexOf(function);
+    for (auto [i, op] : llvm::enumerate(function.front())) {
+      auto partitionable = dyn_cast<PartitionableOp>(op);
+      std::string name = layerName(op.getLoc());
+      // What is made of nothing is made in the parts its users want.
+      if (!partitionable || op.getNumOperands() == 0 || name.empty() ||
+          static_cast<int64_t>(i) > loss)
+        continue;
+      Layer &layer = layers[name];
+      layer.name = name;
+      layer.ops.push_back({&op, partitionable.getIterationSpace(), function,
+                           followsOperands(&op)});
+    }
+  }
+  return layers;
+}
+
+int partita::plan::findDim(const IterationSpace &space, StringRef what) {
+  if (what == "batch")
+    return findRole(space, DimRole::batch, std::nullopt);
+  if (what == "model")
+    return findRole(space, DimRole::model, DimKind::parallel);
+  if (what == "model.in")
+    return findRole(space, DimRole::model, DimKind::reduction);
+  if (what == "domain")
+    return findRole(space, DimRole::domain, std::nullopt);
+  if (what.consume_front("domain."))
+    return findRole(space, DimRole::domain, std::nullopt, what);
+  return space.find(what);
+}
+
+SmallVector<SmallVector<Cut>>
+partita::plan::applySplit(const Layer &layer, const SplitItems &items,
+                    SmallVectorImpl<const SplitItem *> &unused) {
+  SmallVector<SmallVector<Cut>> cuts(layer.ops.size());
+  // Operations of one function decide together who has a dimension.
+  SmallVector<func::FuncOp> functions;
+  for (const LayerOp &op : layer.ops)
+    if (!llvm::is_contained(functions, op.function))
+      functions.push_back(op.function);
+  for (const SplitItem &item : items) {
+    bool used = false;
+    auto apply = [&](func::FuncOp function, bool follows) {
+      bool found = false;
+      for (auto [i, op] : llvm::enumerate(layer.ops)) {
+        if (op.function != function || op.follows != follows)
+          continue;
+        int dim = findDim(op.space, item.what);
+        if (dim < 0)
+          continue;
+        cuts[i].push_back({static_cast<unsigned>(dim), &item});
+        found = true;
+      }
+      used |= found;
+      return found;
+    };
+    for (func::FuncOp function : functions)
+      if (!apply(function, /*follows=*/false) && !isRole(item.what))
+        apply(function, /*follows=*/true);
+    if (!used)
+      unused.push_back(&item);
+  }
+  return cuts;
+}
+
+dist::SplitAttr partita::plan::makeSplit(MLIRContext *context,
+                                   const IterationSpace &space,
+                                   ArrayRef<Cut> cuts) {
+  SmallVector<Cut> sorted(cuts);
+  llvm::stable_sort(sorted,
+                    [](const Cut &a, const Cut &b) { return a.dim < b.dim; });
+  SmallVector<StringAttr> dims;
+  SmallVector<ArrayAttr> axes;
+  SmallVector<int64_t> blocks;
+  SmallVector<DenseI64ArrayAttr> ranges;
+  for (const Cut &cut : sorted) {
+    SmallVector<Attribute> names;
+    for (StringRef axis : cut.item->axes)
+      names.push_back(StringAttr::get(context, axis));
+    SmallVector<int64_t> table;
+    int64_t begin = 0;
+    for (int64_t size : cut.item->sizes) {
+      table.append({begin, begin + size});
+      begin += size;
+    }
+    dims.push_back(StringAttr::get(context, space.dims[cut.dim].name));
+    axes.push_back(ArrayAttr::get(context, names));
+    blocks.push_back(cut.item->block);
+    ranges.push_back(DenseI64ArrayAttr::get(context, table));
+  }
+  return dist::SplitAttr::get(context, dims, axes, blocks, ranges);
+}
+
+SplitItems partita::plan::itemsOf(dist::SplitAttr split) {
+  SplitItems items;
+  for (auto [dim, axes, block, ranges] :
+       llvm::zip(split.getDims(), split.getAxes(), split.getBlocks(),
+                 split.getRanges())) {
+    SplitItem item;
+    item.what = dim.str();
+    for (auto axis : axes.getAsRange<StringAttr>())
+      item.axes.push_back(axis.str());
+    item.block = block;
+    ArrayRef<int64_t> table = ranges.asArrayRef();
+    for (size_t i = 0; i + 1 < table.size(); i += 2)
+      item.sizes.push_back(table[i + 1] - table[i]);
+    items.push_back(item);
+  }
+  return items;
+}
+
+std::optional<SplitItems> partita::plan::describeLayer(const Layer &layer) {
+  // Operations that decide first: their dimensions must not be taken by those
+  // that follow.
+  SmallVector<dist::SplitAttr> splits;
+  for (bool follows : {false, true})
+    for (const LayerOp &op : layer.ops)
+      if (auto split = op.op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
+          split && op.follows == follows)
+        splits.push_back(split);
+  for (; !splits.empty(); splits.pop_back()) {
+    SplitItems items;
+    for (dist::SplitAttr split : splits)
+      for (const SplitItem &item : itemsOf(split))
+        if (llvm::none_of(items, [&](const SplitItem &known) {
+              return known.what == item.what;
+            }))
+          items.push_back(item);
+    if (saysWhatIsThere(layer, items))
+      return items;
+  }
+  return std::nullopt;
+}
+
+std::string partita::plan::describeDims(const IterationSpace &space) {
+  std::string text;
+  for (const IterationDim &dim : space.dims) {
+    if (dim.kind == DimKind::whole)
+      continue;
+    std::string notes = roleName(dim.role).str();
+    if (dim.kind == DimKind::reduction)
+      notes += notes.empty() ? "reduced" : ", reduced";
+    text += (text.empty() ? "" : ", ") + dim.name + " = " +
+            std::to_string(dim.size) +
+            (notes.empty() ? "" : " (" + notes + ")");
+  }
+  return text.empty() ? "nothing" : text;
+}
+
+std::string partita::plan::whyWhole(Operation *op, const IterationDim &dim) {
+  if (isa<ConvOp, ConvInputGradOp, ConvFilterGradOp>(op) &&
+      dim.role == DimRole::model)
+    return "the groups of a grouped convolution stay together";
+  if (isa<ConvOp, ConvInputGradOp, ConvFilterGradOp, MaxPoolOp, MaxPoolGradOp,
+          AvgPoolOp, AvgPoolGradOp>(op))
+    return "every element needs the whole window";
+  if (isa<SoftmaxOp, LogSoftmaxOp, CrossEntropyOp, CorrectOp>(op))
+    return "each position needs all classes";
+  if (isa<LrnOp>(op))
+    return "each channel needs its neighbours";
+  if (isa<ConcatOp>(op))
+    return "its operands are joined along it";
+  if (isa<SliceOp, PadOp>(op))
+    return "its ends are moved along it";
+  if (isa<ReshapeOp>(op))
+    return "the reshape would tear its parts apart";
+  return "its elements depend on each other";
+}
