@@ -16,6 +16,7 @@
 #include "passes/Plan/PlanReader.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/Path.h"
+#include <numeric>
 #include <set>
 
 using namespace mlir;
@@ -49,21 +50,6 @@ struct Choice {
   std::vector<std::string> followers = {};
   bool failed = false;
 };
-
-/// The gradient operations of a family have their forward operation's
-/// dimensions by the same names; "" for other operations.
-StringRef familyOf(Operation *op) {
-  StringRef name = op->getName().stripDialect();
-  if (name.starts_with("conv"))
-    return "conv";
-  if (name.starts_with("normalize"))
-    return "normalize";
-  StringRef layer = name.ends_with("_grad") ? name.drop_back(5) : name;
-  if (layer.contains("pool") || layer == "softmax" || layer == "log_softmax" ||
-      layer == "cross_entropy" || layer == "lrn")
-    return layer;
-  return "";
-}
 
 /// The items of a grid shorthand for `op`; none for operations that follow.
 SplitItems shorthandItems(GridStyle style, const GridText &grid,
@@ -328,8 +314,8 @@ private:
                quoted(cut.item->what) + "; join the axes with '+'");
         continue;
       }
-      if (dim.kind == DimKind::whole) {
-        refuse(size + its + " stays whole, because " + whyWhole(op.op, dim) +
+      if (!canSplit(dim)) {
+        refuse(size + its + " stays whole, because " + whyWhole(op.op) +
                "; it can be split along " + describeDims(op.space));
         continue;
       }
@@ -355,9 +341,8 @@ private:
                        " of " + opName(op.op);
     int64_t parts = partsOf(item);
     if (!item.sizes.empty()) {
-      int64_t sum = 0;
-      for (int64_t part : item.sizes)
-        sum += part;
+      int64_t sum =
+          std::accumulate(item.sizes.begin(), item.sizes.end(), int64_t(0));
       std::string table = quoted(printSplit({item}));
       if (static_cast<int64_t>(item.sizes.size()) != parts)
         refuse("the table of " + table + " has " +
@@ -400,12 +385,11 @@ private:
       SmallVector<Cut> cuts;
       for (const SplitItem &item : items) {
         int dim = findDim(op.space, item.what);
-        if (dim < 0 || op.space.dims[dim].kind == DimKind::whole) {
+        if (dim < 0 || !canSplit(op.space.dims[dim])) {
           // Layers without such a dimension are none of the shorthand's.
           dim = findWhole(op.space, item.what);
           if (dim >= 0)
-            leaveOut(layer, op, dim, shorthand,
-                     whyWhole(op.op, op.space.dims[dim]));
+            leaveOut(layer, op, dim, shorthand, whyWhole(op.op));
           continue;
         }
         if (op.space.dims[dim].size >= partsOf(item))
@@ -422,10 +406,9 @@ private:
 
   static int findWhole(const IterationSpace &space, StringRef what) {
     for (auto [i, dim] : llvm::enumerate(space.dims))
-      if (dim.kind == DimKind::whole &&
-          ((what == "batch" && dim.role == DimRole::batch) ||
-           (what == "model" && dim.role == DimRole::model) ||
-           (what == "domain" && dim.role == DimRole::domain)))
+      if (!canSplit(dim) && ((what == "batch" && dim.role == DimRole::batch) ||
+                             (what == "model" && dim.role == DimRole::model) ||
+                             (what == "domain" && dim.role == DimRole::domain)))
         return static_cast<int>(i);
     return -1;
   }
@@ -474,44 +457,23 @@ private:
     return dist::GridAttr::get(module.getContext(), axes, sizes);
   }
 
-  /// Gives gradient operations the split of their layer's forward operation,
-  /// as far as they have its dimensions. Returns how many were split.
+  /// Gives gradient operations the split of their layer's forward operation.
+  /// Returns how many were split.
   unsigned splitGradients() {
     auto step = module.lookupSymbol<func::FuncOp>("step");
     if (!step)
       return 0;
-    std::map<std::pair<std::string, std::string>, dist::SplitAttr> forward;
-    int64_t loss = lossIndexOf(step);
+    GradientSplits gradients(step);
     unsigned count = 0;
-    for (auto [i, op] : llvm::enumerate(step.front())) {
-      std::string family = familyOf(&op).str();
-      if (family.empty())
-        continue;
-      std::pair key(layerName(op.getLoc()), family);
-      if (static_cast<int64_t>(i) <= loss) {
-        if (auto split = splits.find(&op); split != splits.end())
-          forward.insert({key, split->second});
-        continue;
+    for (Operation &op : step.front()) {
+      if (auto split = splits.find(&op); split != splits.end())
+        gradients.note(&op, split->second);
+      else if (dist::SplitAttr followed = gradients.find(&op)) {
+        op.setAttr(dist::kSplitAttr, followed);
+        ++count;
       }
-      auto found = forward.find(key);
-      if (found == forward.end())
-        continue;
-      op.setAttr(dist::kSplitAttr, restricted(&op, found->second));
-      ++count;
     }
     return count;
-  }
-
-  /// The part of `split` that `op` has dimensions for.
-  static dist::SplitAttr restricted(Operation *op, dist::SplitAttr split) {
-    IterationSpace space = cast<PartitionableOp>(op).getIterationSpace();
-    SplitItems items = itemsOf(split);
-    SmallVector<Cut> cuts;
-    for (const SplitItem &item : items)
-      if (int dim = space.find(item.what);
-          dim >= 0 && space.dims[dim].kind != DimKind::whole)
-        cuts.push_back({static_cast<unsigned>(dim), &item});
-    return makeSplit(op->getContext(), space, cuts);
   }
 
   ModuleOp module;

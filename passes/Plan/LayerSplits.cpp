@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/LayerSplits.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace partita;
@@ -28,17 +29,15 @@ std::string partita::plan::layerName(Location loc) {
   return "";
 }
 
-int64_t partita::plan::lossIndexOf(func::FuncOp function) {
-  int64_t last = function.front().getOperations().size();
+Operation *partita::plan::lossOf(func::FuncOp function) {
   if (function.getName() != "step")
-    return last;
-  Operation *terminator = function.front().getTerminator();
-  int64_t loss = -1;
-  for (auto [i, op] : llvm::enumerate(function.front()))
-    if (llvm::is_contained(terminator->getOperands(),
-                           op.getNumResults() ? op.getResult(0) : Value()))
-      loss = i;
-  return loss < 0 ? last : loss;
+    return nullptr;
+  Operation *last = nullptr;
+  for (Value result : function.front().getTerminator()->getOperands())
+    if (Operation *op = result.getDefiningOp();
+        op && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  return last;
 }
 
 namespace {
@@ -72,6 +71,43 @@ StringRef roleName(DimRole role) {
   llvm_unreachable("unknown role");
 }
 
+/// The gradient operations of a family have their forward operation's
+/// dimensions by the same names; "" for other operations.
+StringRef familyOf(Operation *op) {
+  StringRef name = op->getName().stripDialect();
+  if (name.starts_with("conv"))
+    return "conv";
+  if (name.starts_with("normalize"))
+    return "normalize";
+  StringRef layer = name.ends_with("_grad") ? name.drop_back(5) : name;
+  if (layer.contains("pool") || layer == "softmax" || layer == "log_softmax" ||
+      layer == "cross_entropy" || layer == "lrn")
+    return layer;
+  return "";
+}
+
+/// The part of `split` that `op` has dimensions for. A dimension of another
+/// size (rows of the input in place of those of the output) has parts of its
+/// own.
+dist::SplitAttr restricted(Operation *op, dist::SplitAttr split) {
+  IterationSpace space = cast<PartitionableOp>(op).getIterationSpace();
+  SplitItems items = itemsOf(split);
+  SmallVector<Cut> cuts;
+  for (SplitItem &item : items) {
+    int dim = space.find(item.what);
+    if (dim < 0 || !canSplit(space.dims[dim]))
+      continue;
+    int64_t size = space.dims[dim].size;
+    if (size % item.block != 0)
+      item.block = 1;
+    if (std::accumulate(item.sizes.begin(), item.sizes.end(), int64_t(0)) !=
+        size)
+      item.sizes.clear();
+    cuts.push_back({static_cast<unsigned>(dim), &item});
+  }
+  return makeSplit(op->getContext(), space, cuts);
+}
+
 /// The split an operation would get from `cuts`, or nothing where they are no
 /// split.
 dist::SplitAttr splitOrNull(const LayerOp &layerOp, ArrayRef<Cut> cuts) {
@@ -101,13 +137,20 @@ bool Layer::follows() const {
 Layers partita::plan::layersOf(ModuleOp module) {
   Layers layers;
   for (auto function : module.getOps<func::FuncOp>()) {
-    int64_t loss = lossIndexOf(function);
-    for (auto [i, op] : llvm::enumerate(function.front())) {
+    Operation *loss = lossOf(function);
+    llvm::DenseSet<Operation *> generated;
+    for (Operation &op : function.front()) {
       auto partitionable = dyn_cast<PartitionableOp>(op);
+      if (!partitionable)
+        continue;
+      if (llvm::all_of(op.getOperands(), [&](Value operand) {
+            return generated.contains(operand.getDefiningOp());
+          })) {
+        generated.insert(&op);
+        continue;
+      }
       std::string name = layerName(op.getLoc());
-      // What is made of nothing is made in the parts its users want.
-      if (!partitionable || op.getNumOperands() == 0 || name.empty() ||
-          static_cast<int64_t>(i) > loss)
+      if (name.empty() || (loss && loss->isBeforeInBlock(&op)))
         continue;
       Layer &layer = layers[name];
       layer.name = name;
@@ -134,7 +177,7 @@ int partita::plan::findDim(const IterationSpace &space, StringRef what) {
 
 SmallVector<SmallVector<Cut>>
 partita::plan::applySplit(const Layer &layer, const SplitItems &items,
-                    SmallVectorImpl<const SplitItem *> &unused) {
+                          SmallVectorImpl<const SplitItem *> &unused) {
   SmallVector<SmallVector<Cut>> cuts(layer.ops.size());
   // Operations of one function decide together who has a dimension.
   SmallVector<func::FuncOp> functions;
@@ -167,8 +210,8 @@ partita::plan::applySplit(const Layer &layer, const SplitItems &items,
 }
 
 dist::SplitAttr partita::plan::makeSplit(MLIRContext *context,
-                                   const IterationSpace &space,
-                                   ArrayRef<Cut> cuts) {
+                                         const IterationSpace &space,
+                                         ArrayRef<Cut> cuts) {
   SmallVector<Cut> sorted(cuts);
   llvm::stable_sort(sorted,
                     [](const Cut &a, const Cut &b) { return a.dim < b.dim; });
@@ -216,11 +259,16 @@ std::optional<SplitItems> partita::plan::describeLayer(const Layer &layer) {
   // Operations that decide first: their dimensions must not be taken by those
   // that follow.
   SmallVector<dist::SplitAttr> splits;
+  bool summedInParts = false;
   for (bool follows : {false, true})
-    for (const LayerOp &op : layer.ops)
-      if (auto split = op.op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
-          split && op.follows == follows)
-        splits.push_back(split);
+    for (const LayerOp &op : layer.ops) {
+      auto split = op.op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
+      // The sum with the bias of such a convolution is made by propagation.
+      if (!split || op.follows != follows || (follows && summedInParts))
+        continue;
+      summedInParts |= isa<ConvOp>(op.op) && split.find("ci") >= 0;
+      splits.push_back(split);
+    }
   for (; !splits.empty(); splits.pop_back()) {
     SplitItems items;
     for (dist::SplitAttr split : splits)
@@ -235,10 +283,28 @@ std::optional<SplitItems> partita::plan::describeLayer(const Layer &layer) {
   return std::nullopt;
 }
 
+GradientSplits::GradientSplits(func::FuncOp function)
+    : loss(lossOf(function)) {}
+
+void GradientSplits::note(Operation *op, dist::SplitAttr split) {
+  StringRef family = familyOf(op);
+  if (loss && !family.empty() && !loss->isBeforeInBlock(op))
+    forward.insert({{layerName(op->getLoc()), family.str()}, split});
+}
+
+dist::SplitAttr GradientSplits::find(Operation *op) const {
+  if (!loss || !loss->isBeforeInBlock(op))
+    return {};
+  auto found = forward.find({layerName(op->getLoc()), familyOf(op).str()});
+  if (found == forward.end())
+    return {};
+  return restricted(op, found->second);
+}
+
 std::string partita::plan::describeDims(const IterationSpace &space) {
   std::string text;
   for (const IterationDim &dim : space.dims) {
-    if (dim.kind == DimKind::whole)
+    if (!canSplit(dim))
       continue;
     std::string notes = roleName(dim.role).str();
     if (dim.kind == DimKind::reduction)
@@ -250,21 +316,11 @@ std::string partita::plan::describeDims(const IterationSpace &space) {
   return text.empty() ? "nothing" : text;
 }
 
-std::string partita::plan::whyWhole(Operation *op, const IterationDim &dim) {
-  if (isa<ConvOp, ConvInputGradOp, ConvFilterGradOp>(op) &&
-      dim.role == DimRole::model)
-    return "the groups of a grouped convolution stay together";
-  if (isa<ConvOp, ConvInputGradOp, ConvFilterGradOp, MaxPoolOp, MaxPoolGradOp,
-          AvgPoolOp, AvgPoolGradOp>(op))
+std::string partita::plan::whyWhole(Operation *op) {
+  if (isa<ConvOp, ConvInputGradOp, ConvFilterGradOp, MaxPoolOp, AvgPoolOp>(op))
     return "every element needs the whole window";
   if (isa<SoftmaxOp, LogSoftmaxOp, CrossEntropyOp, CorrectOp>(op))
     return "each position needs all classes";
-  if (isa<LrnOp>(op))
-    return "each channel needs its neighbours";
-  if (isa<ConcatOp>(op))
-    return "its operands are joined along it";
-  if (isa<SliceOp, PadOp>(op))
-    return "its ends are moved along it";
   if (isa<ReshapeOp>(op))
     return "the reshape would tear its parts apart";
   return "its elements depend on each other";

@@ -35,9 +35,9 @@ namespace partita::plan {
 /// "" where there is none.
 std::string layerName(mlir::Location loc);
 
-/// Index of the operation that computes the loss, in `@step`; operations
-/// behind it compute gradients. Any other function is forward to its end.
-int64_t lossIndexOf(mlir::func::FuncOp function);
+/// The operation of `@step` that computes the loss: those behind it compute
+/// gradients. Null for any other function, which is forward to its end.
+mlir::Operation *lossOf(mlir::func::FuncOp function);
 
 /// One forward operation of a layer.
 struct LayerOp {
@@ -57,7 +57,9 @@ struct Layer {
   bool follows() const;
 };
 
-/// The layers of a module by node name, in program order.
+/// The layers of a module by node name, in program order. Operations on
+/// constants alone belong to none: they are made in the parts that their users
+/// want.
 using Layers =
     llvm::MapVector<std::string, Layer, std::map<std::string, unsigned>>;
 Layers layersOf(mlir::ModuleOp module);
@@ -95,11 +97,37 @@ SplitItems itemsOf(dist::SplitAttr split);
 /// operation of the layer is split.
 std::optional<SplitItems> describeLayer(const Layer &layer);
 
+/// Splits of gradient operations. Those of convolutions, pools, normalisations,
+/// softmax and losses have the dimensions of their layer's forward operation by
+/// the same names, and are split as it is.
+class GradientSplits {
+public:
+  explicit GradientSplits(mlir::func::FuncOp function);
+
+  /// Takes the split of a forward operation; other operations are left out.
+  void note(mlir::Operation *op, dist::SplitAttr split);
+  /// The split of a gradient operation whose forward operation was noted, else
+  /// null.
+  dist::SplitAttr find(mlir::Operation *op) const;
+
+private:
+  mlir::Operation *loss;
+  /// By node and kind of layer.
+  std::map<std::pair<std::string, std::string>, dist::SplitAttr> forward;
+};
+
+/// Whether a dimension can be split. Coupled ones cannot: their operation would
+/// have to be replaced first.
+inline bool canSplit(const nn::IterationDim &dim) {
+  return dim.kind == nn::DimKind::parallel ||
+         dim.kind == nn::DimKind::reduction;
+}
+
 /// The dimensions that can be split: "n = 8 (batch), ci = 3 (model, reduced)".
 std::string describeDims(const nn::IterationSpace &space);
 
-/// Why dimension `dim` of `op` stays whole.
-std::string whyWhole(mlir::Operation *op, const nn::IterationDim &dim);
+/// Why a dimension of `op` that cannot be split stays whole.
+std::string whyWhole(mlir::Operation *op);
 
 } // namespace partita::plan
 

@@ -426,7 +426,8 @@ void reportSyntax(const std::string &message, PlanReport report) {
 
 } // namespace
 
-std::optional<PlanText> partita::plan::parsePlan(StringRef text, PlanReport report) {
+std::optional<PlanText> partita::plan::parsePlan(StringRef text,
+                                                 PlanReport report) {
   if (PlanPosition deep = findTooDeep(text); deep.line) {
     report(deep, "nested deeper than " + std::to_string(kDeepest) +
                      " levels; a plan has five");
@@ -460,7 +461,7 @@ std::optional<PlanText> partita::plan::parsePlan(StringRef text, PlanReport repo
 }
 
 std::optional<PlanText> partita::plan::readPlanFile(StringRef path,
-                                              PlanReport report) {
+                                                    PlanReport report) {
   ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path);
   if (!buffer) {
     report({}, "cannot read the plan: " + buffer.getError().message());

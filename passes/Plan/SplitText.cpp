@@ -184,6 +184,28 @@ bool parseShorthand(StringRef text, int64_t ranks, GridText &grid,
   return true;
 }
 
+/// Whether all of `name` is matched.
+bool matchesAll(StringRef pattern, StringRef name) {
+  // On a mismatch the last '*' takes one character more.
+  size_t p = 0, n = 0, star = StringRef::npos, resume = 0;
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resume = n;
+    } else if (p < pattern.size() &&
+               (pattern[p] == '?' || pattern[p] == name[n])) {
+      ++p;
+      ++n;
+    } else if (star != StringRef::npos) {
+      p = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return pattern.drop_front(p).find_first_not_of('*') == StringRef::npos;
+}
+
 /// How far `wanted`, in lower case, is from `name`: 0 when it is a part of it.
 unsigned distanceOf(StringRef wanted, StringRef name) {
   std::string lower = name.lower();
@@ -213,7 +235,7 @@ int64_t GridText::numRanks() const {
 }
 
 std::optional<SplitItems> partita::plan::parseSplit(StringRef text,
-                                              std::string &error) {
+                                                    std::string &error) {
   SplitItems items;
   if (text == "whole")
     return items;
@@ -233,7 +255,7 @@ std::optional<SplitItems> partita::plan::parseSplit(StringRef text,
 }
 
 std::optional<SplitRule> partita::plan::parseSplitRule(StringRef text,
-                                                 std::string &error) {
+                                                       std::string &error) {
   std::string firstError;
   for (size_t at = text.find('='); at != StringRef::npos;
        at = text.find('=', at + 1)) {
@@ -276,7 +298,7 @@ std::string partita::plan::checkGrid(const GridText &grid, int64_t ranks) {
 }
 
 std::optional<GridText> partita::plan::parseGrid(StringRef text, int64_t ranks,
-                                           std::string &error) {
+                                                 std::string &error) {
   GridText grid;
   if (text.empty()) {
     error = "found nothing, expected " + kGridForm.str();
@@ -318,31 +340,16 @@ bool partita::plan::isRole(StringRef what) {
 }
 
 bool partita::plan::matchesPattern(StringRef pattern, StringRef name) {
-  // On a mismatch the last '*' takes one character more.
-  size_t p = 0, n = 0, star = StringRef::npos, resume = 0;
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      resume = n;
-    } else if (p < pattern.size() &&
-               (pattern[p] == '?' || pattern[p] == name[n])) {
-      ++p;
-      ++n;
-    } else if (star != StringRef::npos) {
-      p = star + 1;
-      n = ++resume;
-    } else {
-      return false;
-    }
-  }
-  return pattern.drop_front(p).find_first_not_of('*') == StringRef::npos;
+  return matchesAll(pattern, name) ||
+         (name.consume_front("/") && matchesAll(pattern, name));
 }
 
 bool partita::plan::isWildcard(StringRef pattern) {
   return pattern.find_first_of("*?") != StringRef::npos;
 }
 
-std::string partita::plan::nearNames(StringRef wanted, ArrayRef<std::string> names) {
+std::string partita::plan::nearNames(StringRef wanted,
+                                     ArrayRef<std::string> names) {
   constexpr size_t kMost = 4;
   std::string literal;
   for (char c : wanted.lower())

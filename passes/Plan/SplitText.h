@@ -8,6 +8,8 @@
 // The text of --grid, --split and plan files, without IR.
 //
 //   rule   PATTERN=SPLIT            'conv*=batch:pc,domain.h:pr'
+//   PATTERN  a node's name, '*' for any text, '?' for one character; the '/'
+//          that PyTorch puts first may be left out
 //   split  ITEM(,ITEM)* | whole     whole: nothing is split
 //   item   WHAT:AXIS(+AXIS)*        axes, the coarsest first
 //          WHAT:AXES@N              parts of whole blocks of N elements
@@ -106,8 +108,8 @@ std::string describeAxes(const GridText &grid);
 /// not the name of a dimension.
 bool isRole(llvm::StringRef what);
 
-/// Whether the whole of `name` is matched; '*' stands for any text, '?' for
-/// one character.
+/// Whether the whole of `name`, or all of it but a first '/', is matched; '*'
+/// stands for any text, '?' for one character.
 bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 
 /// Whether `pattern` has a '*' or '?'.

@@ -43,6 +43,21 @@ struct CompileOptions {
   bool verbose = false;
 };
 
+constexpr StringLiteral kSplitHelp =
+    "\nsplits (--split PATTERN=SPLIT, plan files):\n"
+    "  SPLIT       WHAT:AXES, several joined by ','; or whole\n"
+    "  WHAT        batch         samples\n"
+    "              model         output channels, features, heads, vocabulary\n"
+    "              model.in      input channels and features (partial sums)\n"
+    "              domain        the first dimension of space or sequence\n"
+    "              domain.h      the dimension h of space\n"
+    "              n, co, d0 ... a dimension of the operation by name; a "
+    "wrong\n"
+    "                            one makes the compiler list those there are\n"
+    "  AXES        axes of the grid joined by '+', the coarsest first\n"
+    "  AXES@16     parts of whole blocks of 16 elements\n"
+    "  AXES=3/3/2  parts of these sizes\n";
+
 Arguments makeArguments(CompileOptions &options) {
   Arguments arguments(
       "compile MODEL.onnx [options] -o PROGRAM",
@@ -62,16 +77,20 @@ Arguments makeArguments(CompileOptions &options) {
                  "the program; with --emit=source the folder of its source, "
                  "with another --emit the file of the IR",
                  options.output);
-  arguments.choice("--emit",
-                   {"import", "train", "plan", "spmd", "schedule", "source"},
-                   "stop after this phase and write what it gives (to the "
-                   "terminal without -o)",
-                   options.emit);
+  arguments.choice(
+      "--emit",
+      {"import", "train", "plan", "plan-file", "spmd", "schedule", "source"},
+      "stop after this phase and write what it gives (to the "
+      "terminal without -o); plan-file is the plan as JSON for "
+      "--plan",
+      options.emit);
   arguments.text("--save-temps", "DIR",
                  "also write the IR after every phase into DIR",
                  options.saveTemps);
   arguments.toggle("--quiet", "print errors only", options.quiet);
-  arguments.toggle("--verbose", "print the commands that build the program",
+  arguments.toggle("--verbose",
+                   "print what a grid shorthand leaves whole, and the commands "
+                   "that build the program",
                    options.verbose);
   std::string phases = "phases (--emit):\n";
   for (Phase phase : {Phase::import, Phase::train, Phase::plan, Phase::spmd,
@@ -79,7 +98,7 @@ Arguments makeArguments(CompileOptions &options) {
     phases += "  " + phaseName(phase).str() +
               std::string(10 - phaseName(phase).size(), ' ') +
               phaseDescription(phase).str() + "\n";
-  arguments.epilogue(phases);
+  arguments.epilogue(phases + kSplitHelp.str());
   return arguments;
 }
 
@@ -90,8 +109,9 @@ OpPrintingFlags printingFlags() {
   return flags;
 }
 
-/// Writes the IR to a file, complete or not at all.
-bool writeIr(ModuleOp module, const std::string &path) {
+/// Writes a file, complete or not at all.
+bool writeFile(const std::string &path,
+               llvm::function_ref<void(llvm::raw_ostream &)> write) {
   std::error_code error;
   llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
   if (error) {
@@ -99,8 +119,7 @@ bool writeIr(ModuleOp module, const std::string &path) {
                  << error.message() << '\n';
     return false;
   }
-  module.print(file.os(), printingFlags());
-  file.os() << '\n';
+  write(file.os());
   file.os().flush();
   if (file.os().has_error()) {
     llvm::errs() << "partita: error: cannot write " << path << ": "
@@ -110,6 +129,13 @@ bool writeIr(ModuleOp module, const std::string &path) {
   }
   file.keep();
   return true;
+}
+
+bool writeIr(ModuleOp module, const std::string &path) {
+  return writeFile(path, [&](llvm::raw_ostream &os) {
+    module.print(os, printingFlags());
+    os << '\n';
+  });
 }
 
 std::string formatBytes(int64_t bytes) {
@@ -131,7 +157,7 @@ public:
 
   int run(StringRef input) {
     std::unique_ptr<MLIRContext> context = makeContext();
-    DiagnosticPrinter diagnostics(context.get());
+    DiagnosticPrinter diagnostics(context.get(), options.verbose);
     Model model = readModel(*context, input, options.model);
     if (!model.module)
       return kFailure;
@@ -139,8 +165,10 @@ public:
     bool isText = input.ends_with(".mlir");
     if (!isText)
       finishImport(input, model.report);
-    std::optional<Phase> last =
-        options.emit.empty() ? Phase::source : parsePhase(options.emit);
+    bool isPlanFile = options.emit == "plan-file";
+    std::optional<Phase> last = options.emit.empty() ? Phase::source
+                                : isPlanFile         ? Phase::plan
+                                                     : parsePhase(options.emit);
     if (last < model.phase) {
       llvm::errs() << "partita: error: " << input << " has been through phase "
                    << phaseName(model.phase) << "; --emit=" << options.emit
@@ -157,6 +185,8 @@ public:
         return kFailure;
     if (*last == Phase::source)
       return writeProgram();
+    if (isPlanFile)
+      return writePlanFile(planAsJson(module));
     if (options.output.empty()) {
       module.print(llvm::outs(), printingFlags());
       llvm::outs() << '\n';
@@ -251,6 +281,16 @@ private:
     if (buckets)
       say() << "per step  " << buckets << " collectives, " << formatBytes(bytes)
             << " combined over ranks\n";
+  }
+
+  int writePlanFile(const std::string &text) {
+    if (options.output.empty()) {
+      llvm::outs() << text;
+      return kSuccess;
+    }
+    return writeFile(options.output, [&](llvm::raw_ostream &os) { os << text; })
+               ? kSuccess
+               : kFailure;
   }
 
   int writeProgram() {

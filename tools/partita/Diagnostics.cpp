@@ -58,9 +58,12 @@ void print(const Diagnostic &diagnostic) {
 
 } // namespace
 
-partita::driver::DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context)
+partita::driver::DiagnosticPrinter::DiagnosticPrinter(MLIRContext *context,
+                                                      bool showRemarks)
     : ScopedDiagnosticHandler(context) {
-  setHandler([this](Diagnostic &diagnostic) {
+  setHandler([this, showRemarks](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Remark && !showRemarks)
+      return success();
     if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
       ++errors;
     print(diagnostic);

@@ -16,10 +16,12 @@
 
 namespace partita::driver {
 
-/// Prints every diagnostic of a context to stderr while it lives.
+/// Prints every diagnostic of a context to stderr while it lives; remarks only
+/// where they are asked for.
 class DiagnosticPrinter : public mlir::ScopedDiagnosticHandler {
 public:
-  explicit DiagnosticPrinter(mlir::MLIRContext *context);
+  explicit DiagnosticPrinter(mlir::MLIRContext *context,
+                             bool showRemarks = false);
 
   unsigned getNumErrors() const { return errors; }
 

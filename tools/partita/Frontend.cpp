@@ -15,6 +15,7 @@
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
+#include "passes/Plan/SplitText.h"
 #include "llvm/Support/FileSystem.h"
 #include <limits>
 
@@ -150,8 +151,31 @@ void partita::driver::addModelOptions(Arguments &arguments,
   arguments.number("--eps", "X", "Adam's epsilon (default 1e-8)", pipeline.eps,
                    1e-30, 1.0);
   arguments.heading("Parallel execution");
-  arguments.integer("--ranks", "N", "processes that train together (default 1)",
+  arguments.integer("--ranks", "N",
+                    "processes that train together (default: as the grid "
+                    "says, else 1); without a grid each takes a part of the "
+                    "batch",
                     pipeline.ranks, 1);
+  arguments.text("--grid", "GRID",
+                 "the processes as a grid: named axes (pr=2,pc=2), or a "
+                 "shorthand that also splits the heavy layers: 4:batch, "
+                 "4:model, 4:domain; for Pr x Pc processes 2x2:model+batch "
+                 "(default of RxC), 2x2:domain+batch, 2x2:paper "
+                 "(convolutions as domain+batch, products as model+batch)",
+                 pipeline.grid);
+  arguments.custom({"--split", "PATTERN=SPLIT",
+                    "how layers are split: ONNX node names (with * and ?), "
+                    "then what over which axes, for example "
+                    "'conv*=batch:pc,domain.h:pr' or 'fc*=model:pr,batch:pc'; "
+                    "may be repeated, later ones win; see below",
+                    [&pipeline](StringRef given) -> std::string {
+                      pipeline.splits.push_back(given.str());
+                      return "";
+                    }});
+  arguments.text("--plan", "FILE",
+                 "a plan file (JSON, as --emit=plan-file writes it) with the "
+                 "grid and the split of every layer; --grid and --split win",
+                 pipeline.planFile);
   arguments.custom({"--bucket-size", "BYTES",
                     "gradients are sent in buckets of about this size "
                     "(default 4M)",
@@ -181,6 +205,17 @@ std::string partita::driver::finishModelOptions(ModelOptions &options) {
            pipeline.optimizer + " has --beta1 and --beta2";
   if (pipeline.nesterov && pipeline.momentum == 0.0)
     return "--nesterov needs --momentum, for example --momentum 0.9";
+  std::string error;
+  if (!pipeline.grid.empty() &&
+      !plan::parseGrid(pipeline.grid, pipeline.ranks, error))
+    return "option --grid: " + error;
+  for (const std::string &split : pipeline.splits)
+    if (!plan::parseSplitRule(split, error))
+      return "option --split: " + error;
+  if (!pipeline.splits.empty() && pipeline.grid.empty() &&
+      pipeline.planFile.empty() && pipeline.ranks == 0)
+    return "--split needs a grid to split over; give --grid such as pr=2,pc=2, "
+           "or --ranks N with the one axis 'data'";
   return "";
 }
 

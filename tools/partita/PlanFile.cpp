@@ -13,7 +13,7 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/StringSet.h"
+#include "passes/Plan/LayerSplits.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -21,36 +21,20 @@ using namespace partita;
 
 namespace {
 
-std::string nodeName(Location loc) {
-  if (auto name = dyn_cast<NameLoc>(loc))
-    return name.getName().str();
-  if (auto fused = dyn_cast<FusedLoc>(loc))
-    for (Location part : fused.getLocations())
-      if (std::string name = nodeName(part); !name.empty())
-        return name;
-  return "";
-}
-
-/// Layers in the order of the forward pass; gradients follow them.
+/// Layers in the order of the graph; gradients follow them.
 void writeLayers(llvm::json::OStream &json, ModuleOp module) {
-  auto step = module.lookupSymbol<func::FuncOp>("step");
-  if (!step)
-    return;
-  llvm::StringSet<> seen;
-  for (Operation &op : step.front()) {
-    auto split = op.getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
-    std::string name = nodeName(op.getLoc());
-    if (!split || name.empty() || !seen.insert(name).second)
+  for (const auto &[name, layer] : plan::layersOf(module)) {
+    std::optional<plan::SplitItems> items = plan::describeLayer(layer);
+    if (!items)
       continue;
-    json.attributeObject(name, [&] {
-      json.attribute("op", op.getName().getStringRef());
-      json.attributeObject("split", [&] {
-        for (auto [dim, axes] : llvm::zip(split.getDims(), split.getAxes()))
-          json.attributeArray(dim.getValue(), [&, axes = axes] {
-            for (auto axis : axes.getAsRange<StringAttr>())
-              json.value(axis.getValue());
-          });
-      });
+    // The operation that decides, where there is one.
+    const plan::LayerOp *main = &layer.ops.front();
+    for (const plan::LayerOp &op : llvm::reverse(layer.ops))
+      if (!op.follows)
+        main = &op;
+    json.attributeObject(name, [&, &items = *items] {
+      json.attribute("op", main->op->getName().getStringRef());
+      json.attribute("split", plan::printSplit(items));
     });
   }
 }

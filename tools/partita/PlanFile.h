@@ -5,8 +5,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// plan.json of an emitted folder: the grid, the split of every layer keyed by
-// ONNX node, the synchronisation of every parameter.
+// plan.json of an emitted folder, and --emit=plan-file: the grid, the split of
+// every layer keyed by ONNX node, the synchronisation of every parameter.
+// passes/Plan/PlanReader.h reads it back.
 //
 //===----------------------------------------------------------------------===//
 
