@@ -39,7 +39,7 @@ struct IotaState final : Kernel::State {
 };
 
 __global__ void iotaKernel(std::int64_t count, std::int64_t start, float *y) {
-  for (std::int64_t i = cuda::firstIndex(); i < count; i += cuda::indexStep())
+  for (std::int64_t i = cuda::firstIndex(); i < count; i += cuda::indexStride())
     y[i] = static_cast<float>(start + i);
 }
 
