@@ -7,13 +7,13 @@
 module attributes {dist.grid = #dist.grid<data = 2, model = 2>, nn.model = "tokens", partita.batch = 2 : i64} {
   spmd.class @c0 ranks [0, 1, 2, 3] {arena_bytes = 1024 : i64}
   // CHECK: // 8 elements cut over model: part i is [bound i, bound i + 1)
-  // CHECK-NEXT: constexpr std::int64_t kBoundsModel8[] = {0, 4, 8};
+  // CHECK-NEXT: const Split kSplitModel8(std::vector<int>{1}, {0, 4, 8});
   // CHECK: embed(compute, table, tokens, y);
   // CHECK: embedGrad(compute, y, tokens, table);
-  // CHECK: Gather embed{device,
-  // CHECK-NEXT: GatherSizes{1, 4, 3, 2, 8, kBoundsModel8[rank.coordinate(1)]}};
+  // CHECK: Gather embed{device, GatherSizes{1, 4, 3, 2, 8,
+  // CHECK-NEXT: kSplitModel8.range(rank.coordinate(1)).first}};
   // CHECK: ScatterAdd embedGrad{device, GatherSizes{1, 4, 3, 2, 8,
-  // CHECK-NEXT: kBoundsModel8[rank.coordinate(1)]}};
+  // CHECK-NEXT: kSplitModel8.range(rank.coordinate(1)).first}};
   func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
     %t = spmd.buffer temporary "table" at 0 : memref<4x3xf32>
     %i = spmd.buffer input "tokens" at 64 of tensor<4xi64> {layout = #dist.layout<[[data]]>, limit = 8 : i64} : memref<2xi64>
