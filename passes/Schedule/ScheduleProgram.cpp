@@ -147,12 +147,15 @@ private:
   // Operations
   //===--------------------------------------------------------------------===//
 
-  /// Null where there is nothing to compute: all outputs are empty.
+  /// Null where there is nothing to compute: all outputs are empty. The end of
+  /// a move stays, for it also ends the use of the staging buffer.
   spmd::LaunchOp launch(Location loc, StringRef kernel, ValueRange inputs,
                         ValueRange outputs, DictionaryAttr params) {
-    if (llvm::all_of(outputs.getTypes(), [](Type type) {
-          return cast<MemRefType>(type).getNumElements() == 0;
-        }))
+    auto isEmpty = [](Value value) {
+      return cast<MemRefType>(value.getType()).getNumElements() == 0;
+    };
+    bool endsMove = kernel == "spmd.unpack" && !isEmpty(inputs[1]);
+    if (llvm::all_of(outputs, isEmpty) && !endsMove)
       return spmd::LaunchOp();
     auto op = builder.create<spmd::LaunchOp>(
         loc, builder.getStringAttr(kernel),

@@ -56,7 +56,9 @@ struct VerifyPartitionPass
         llvm::raw_string_ostream out(call);
         if (auto reduce = dyn_cast<spmd::AllReduceOp>(op))
           out << stringifyReduction(reduce.getReduction()) << ' '
-              << reduce.getAxes() << ' ' << reduce.getX().getType();
+              << reduce.getAxes() << ' '
+              << cast<RankedTensorType>(reduce.getX().getType())
+                     .getElementType();
         else
           out << op->getName() << ' ' << op->getAttrDictionary();
         calls.push_back(call);

@@ -262,7 +262,8 @@ LayoutAttr partita::dist::tilingOf(GridAttr gridAttr, LayoutAttr attr,
     if (!cut.ranges.empty() && !isTiling(grid, one, {size}))
       cut.ranges.clear();
   }
-  return toAttr(attr.getContext(), gridAttr, layout);
+  return toAttr(attr.getContext(), gridAttr,
+                simplify(grid, std::move(layout), sizesOf(type)));
 }
 
 bool partita::dist::sameLayout(GridAttr gridAttr, LayoutAttr a, LayoutAttr b,
