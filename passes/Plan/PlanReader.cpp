@@ -183,7 +183,7 @@ private:
   }
 
   // The depth is limited by findTooDeep.
-  void walkValue() { // NOLINT(misc-no-recursion)
+  void walkValue() {
     skipSpace();
     switch (peek()) {
     case '{':

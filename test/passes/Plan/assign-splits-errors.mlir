@@ -13,7 +13,7 @@
 
 // Names and axes, and items that no node has a use for.
 // RUN: not partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=cnov1=batch:pc;dense*=batch:pc;fc1=batch:px;fc*=batch:pc,domain.h:pr;rel*=batch:pc;conv*=q:pc,domain.z:pr" 2>&1 | FileCheck %s --check-prefix=NAMES --implicit-check-not=error:
-// NAMES: error: --split 'cnov1=batch:pc': no node matches 'cnov1'; near names are 'conv1', 'conv2'
+// NAMES: error: --split 'cnov1=batch:pc': no node matches 'cnov1'; near names are 'conv1'{{$}}
 // NAMES: error: --split 'dense*=batch:pc': no node matches 'dense*'; the nodes are 'conv1', 'conv2', 'flatten', 'fc1', ...
 // NAMES: error: --split 'fc1=batch:px': there is no axis 'px'; the grid has pr = 2, pc = 2
 // NAMES: error: loc("conv1"): --split 'conv*=q:pc,domain.z:pr': nothing to split as 'q'; what can be split is nn.conv along
