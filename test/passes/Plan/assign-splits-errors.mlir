@@ -1,6 +1,6 @@
 // Everything that is wrong is said at once, each finding once although two
 // functions have the layer.
-// RUN: not partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=*conv1=batch:pc,kh:pr;conv2=n:pr,h:pr;fc1=n:pr=3/4;fc2=m:pc=1/2/1;fc3=m:pc@3;relu=batch:pc;soft=d1:pc;fc4=batch:pc,m:pr;fc5=q:pc" 2>&1 | FileCheck %s --check-prefix=LAYERS --implicit-check-not=error:
+// RUN: not partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=*conv1=batch:pc,kh:pr;conv2=n:pr,h:pr;fc1=n:pr=3/4;fc2=m:pc=1/2/1;fc3=m:pc@3;relu=batch:pc;soft=q:pc;fc4=batch:pc,m:pr;fc5=q:pc" 2>&1 | FileCheck %s --check-prefix=LAYERS --implicit-check-not=error:
 // LAYERS: error: loc("conv1"): --split '*conv1=batch:pc,kh:pr': 'kh' = 3 of nn.conv stays whole, because every element needs the whole window; it can be split along n = 4 (batch), co = 6 (model), ci = 3 (model, reduced), h = 8 (domain), w = 8 (domain)
 // LAYERS: error: loc("conv2"): --split 'conv2=n:pr,h:pr': axis 'pr' is used for 'n' and for 'h' = 8 of nn.conv; an axis splits one dimension of a layer, and the grid has pr = 2, pc = 2
 // LAYERS: error: loc("fc1"): --split 'fc1=n:pr=3/4': the parts of 'n:pr=3/4' sum to 7; expected 'n' = 8 of nn.matmul
@@ -9,7 +9,7 @@
 // LAYERS: error: loc("fc4"): --split 'fc4=batch:pc,m:pr': 'm' = 4 of nn.matmul is named twice, as 'batch' and as 'm'; join the axes with '+'
 // LAYERS: error: loc("fc5"): --split 'fc5=q:pc': nothing to split as 'q'; what can be split is nn.matmul along m = 4 (batch), n = 8 (model), k = 8 (model, reduced)
 // LAYERS: error: loc("relu"): --split 'relu=batch:pc': nn.relu is split as its operands are; to split it by hand, name a dimension: nn.relu along d0 = 4, d1 = 8
-// LAYERS: error: loc("soft"): --split 'soft=d1:pc': 'd1' = 8 of nn.softmax stays whole, because each position needs all classes; it can be split along d0 = 4 (batch)
+// LAYERS: error: loc("soft"): --split 'soft=q:pc': nothing to split as 'q'; what can be split is nn.softmax along d0 = 4 (batch), d1 = 8 (model)
 
 // Names and axes, and items that no node has a use for.
 // RUN: not partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=cnov1=batch:pc;dense*=batch:pc;fc1=batch:px;fc*=batch:pc,domain.h:pr;rel*=batch:pc;conv*=q:pc,domain.z:pr" 2>&1 | FileCheck %s --check-prefix=NAMES --implicit-check-not=error:

@@ -1,6 +1,6 @@
 // What roles, names, blocks and tables mean for the operations of a layer, and
 // which gradients follow.
-// RUN: partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=conv1=batch:pc,domain.h:pr;pool1=model:pr;fc1=model.in:pr,d0:pc+pr;loss=batch:pc" | FileCheck %s --check-prefix=ROLES
+// RUN: partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=conv1=batch:pc,domain.h:pr;pool1=model:pr;fc1=model.in:pr,d0:pc+pr;loss=batch:pc,model:pr" | FileCheck %s --check-prefix=ROLES
 // RUN: partita-opt %s "-partita-assign-splits=grid=pr=2,pc=2 splits=*=batch:pc;fc?=m:pc@2,n:pr=7/1;*1=batch:pr;fc1=m:pc@2,n:pr=7/1;pool1=whole" | FileCheck %s --check-prefix=LATER
 
 // The forward operation and both its gradients, each in its own words; the
@@ -12,9 +12,9 @@
 // ROLES: nn.reshape %{{[0-9]+}} : tensor
 // ROLES: nn.matmul {{.*}} {dist.split = #dist.split<k = [pr]>, transpose_b}
 // ROLES: nn.add {{.*}} {dist.split = #dist.split<d0 = [pc, pr]>}
-// ROLES: nn.cross_entropy {{.*}} dist.split = #dist.split<d0 = [pc]>
+// ROLES: nn.cross_entropy {{.*}} dist.split = #dist.split<d0 = [pc], d1 = [pr]>
 // ROLES: nn.reduce sum {{.*}} dist.split = #dist.split<d0 = [pc]>
-// ROLES: nn.cross_entropy_grad {{.*}} dist.split = #dist.split<d0 = [pc]>
+// ROLES: nn.cross_entropy_grad {{.*}} dist.split = #dist.split<d0 = [pc], d1 = [pr]>
 // ROLES: nn.matmul %{{[0-9]+}}, %arg3 : tensor
 // ROLES: nn.max_pool_grad {{.*}} dist.split = #dist.split<c = [pr]>
 // ROLES: nn.conv_filter_grad {{.*}} dist.split = #dist.split<n = [pc], h = [pr]>
