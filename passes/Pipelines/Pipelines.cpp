@@ -87,7 +87,8 @@ void addPlan(OpPassManager &manager, const PipelineOptions &options) {
       !options.planFile.empty()) {
     AssignSplitsOptions assign;
     assign.grid = options.grid;
-    assign.splits = options.splits;
+    for (const std::string &split : options.splits)
+      assign.splits += split + "\n";
     assign.plan = options.planFile;
     assign.ranks = options.ranks;
     manager.addPass(createAssignSplits(assign));

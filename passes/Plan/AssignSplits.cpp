@@ -44,11 +44,14 @@ struct Choice {
   /// The pattern is the name of one node.
   bool exact = false;
   /// Layers that it decides, and items that found a dimension in one of them.
-  unsigned layers = 0;
+  std::vector<const Layer *> layers = {};
   std::set<const SplitItem *> found = {};
   /// Layers left alone because they follow their operands.
   std::vector<std::string> followers = {};
+  /// Has axes the grid does not have.
   bool failed = false;
+  /// Items without a dimension have been reported with their layers.
+  bool reported = false;
 };
 
 /// The items of a grid shorthand for `op`; none for operations that follow.
@@ -191,9 +194,7 @@ private:
   }
 
   std::string nodesNear(const Choice &choice) const {
-    if (names.empty())
-      return "the model has no node that can be split";
-    return "nodes that come near are " + nearNames(choice.pattern, names);
+    return nearNames("nodes", choice.pattern, names);
   }
 
   void checkAxes(Choice &choice) {
@@ -213,11 +214,8 @@ private:
       if (variable.getRole() == Role::parameter)
         parameters.push_back(variable.getSymName().str());
     if (!llvm::is_contained(parameters, parameter.name))
-      error(loc, "there is no parameter " + quoted(parameter.name) +
-                     (parameters.empty()
-                          ? "; the model has none"
-                          : "; parameters that come near are " +
-                                nearNames(parameter.name, parameters)));
+      error(loc, "there is no parameter " + quoted(parameter.name) + "; " +
+                     nearNames("parameters", parameter.name, parameters));
     for (const std::string &axis : parameter.axes)
       if (sizeOf(axis) == 0)
         error(loc, "parameter " + quoted(parameter.name) +
@@ -255,7 +253,7 @@ private:
   void assign(const Layer &layer, Choice &choice) {
     if (choice.failed)
       return;
-    ++choice.layers;
+    choice.layers.push_back(&layer);
     SmallVector<const SplitItem *> unused;
     SmallVector<SmallVector<Cut>> cuts =
         applySplit(layer, choice.items, unused);
@@ -281,8 +279,8 @@ private:
     }
   }
 
-  void reportUnused(const Layer &layer, const Choice &choice,
-                    const SplitItem &item) {
+  void reportUnused(const Layer &layer, Choice &choice, const SplitItem &item) {
+    choice.reported = true;
     Operation *first = layer.ops.front().op;
     std::string text = choice.source + ": ";
     if (layer.follows() && isRole(item.what))
@@ -425,21 +423,24 @@ private:
 
   /// After all layers: items of a wildcard that no layer had a use for.
   void checkUse(const Choice &choice) {
-    if (choice.failed || choice.layers == 0 || choice.exact || anyError)
+    if (choice.failed || choice.reported || choice.layers.empty() ||
+        choice.exact)
       return;
     for (const SplitItem &item : choice.items) {
       if (choice.found.count(&item))
         continue;
-      bool allFollow = choice.followers.size() == choice.layers;
+      const Layer &first = *choice.layers.front();
+      bool allFollow = choice.followers.size() == choice.layers.size();
       error(choice.loc,
             choice.source +
                 ": no node that it matches has something to split "
                 "as " +
-                quoted(item.what) +
-                (allFollow ? "; " + quoted(choice.followers.front()) +
-                                 " is split as its operands are, name a "
-                                 "dimension (d0, ...) to split it by hand"
-                           : "; take it out, or name other nodes"));
+                quoted(item.what) + "; " +
+                (allFollow ? "nodes such as " + quoted(first.name) +
+                                 " are split as their operands are, by hand "
+                                 "only where a dimension is named: "
+                           : "the first, " + quoted(first.name) + ", has ") +
+                describeOps(first));
     }
   }
 
@@ -511,7 +512,12 @@ struct AssignSplitsPass : partita::impl::AssignSplitsBase<AssignSplitsPass> {
       sound = planText.has_value();
     }
     std::vector<SplitRule> rules;
-    for (const std::string &text : splits) {
+    // Names may hold ';', and never a line's end.
+    SmallVector<StringRef> texts;
+    StringRef(splits).split(texts,
+                            StringRef(splits).contains('\n') ? '\n' : ';',
+                            /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    for (StringRef text : texts) {
       std::string found;
       if (std::optional<SplitRule> rule = parseSplitRule(text, found))
         rules.push_back(*rule);
@@ -527,7 +533,7 @@ struct AssignSplitsPass : partita::impl::AssignSplitsBase<AssignSplitsPass> {
     if (!sound)
       return signalPassFailure();
     Assignment assignment(module, gridText);
-    for (auto [text, rule] : llvm::zip(splits, rules))
+    for (auto [text, rule] : llvm::zip(texts, rules))
       assignment.addRule(text, rule);
     if (planText)
       assignment.addPlan(*planText, plan);

@@ -48,11 +48,10 @@ bool followsOperands(Operation *op) {
              BroadcastOp, ReshapeOp, TransposeOp, SliceOp, PadOp, ConcatOp>(op);
 }
 
-int findRole(const IterationSpace &space, DimRole role,
-             std::optional<DimKind> kind, StringRef name = "") {
+template <typename Predicate>
+int findRole(const IterationSpace &space, DimRole role, Predicate fits) {
   for (auto [i, dim] : llvm::enumerate(space.dims))
-    if (dim.role == role && (!kind || dim.kind == *kind) &&
-        (name.empty() || dim.name == name))
+    if (dim.role == role && fits(dim))
       return static_cast<int>(i);
   return -1;
 }
@@ -162,16 +161,22 @@ Layers partita::plan::layersOf(ModuleOp module) {
 }
 
 int partita::plan::findDim(const IterationSpace &space, StringRef what) {
+  auto any = [](const IterationDim &) { return true; };
   if (what == "batch")
-    return findRole(space, DimRole::batch, std::nullopt);
+    return findRole(space, DimRole::batch, any);
   if (what == "model")
-    return findRole(space, DimRole::model, DimKind::parallel);
+    return findRole(space, DimRole::model, [](const IterationDim &dim) {
+      return dim.kind == DimKind::parallel || dim.kind == DimKind::coupled;
+    });
   if (what == "model.in")
-    return findRole(space, DimRole::model, DimKind::reduction);
+    return findRole(space, DimRole::model, [](const IterationDim &dim) {
+      return dim.kind == DimKind::reduction;
+    });
   if (what == "domain")
-    return findRole(space, DimRole::domain, std::nullopt);
+    return findRole(space, DimRole::domain, any);
   if (what.consume_front("domain."))
-    return findRole(space, DimRole::domain, std::nullopt, what);
+    return findRole(space, DimRole::domain,
+                    [&](const IterationDim &dim) { return dim.name == what; });
   return space.find(what);
 }
 
@@ -257,18 +262,18 @@ SplitItems partita::plan::itemsOf(dist::SplitAttr split) {
 
 std::optional<SplitItems> partita::plan::describeLayer(const Layer &layer) {
   // Operations that decide first: their dimensions must not be taken by those
-  // that follow.
+  // that follow. The latter may have been made in this phase (sums of bias, the
+  // parts of a softmax), but not beside a product.
+  bool withFollowing =
+      layer.follows() || llvm::all_of(layer.ops, [](const LayerOp &op) {
+        return op.follows || isa<MatmulOp>(op.op);
+      });
   SmallVector<dist::SplitAttr> splits;
-  bool summedInParts = false;
   for (bool follows : {false, true})
-    for (const LayerOp &op : layer.ops) {
-      auto split = op.op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
-      // The sum with the bias of such a convolution is made by propagation.
-      if (!split || op.follows != follows || (follows && summedInParts))
-        continue;
-      summedInParts |= isa<ConvOp>(op.op) && split.find("ci") >= 0;
-      splits.push_back(split);
-    }
+    for (const LayerOp &op : layer.ops)
+      if (auto split = op.op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr);
+          split && op.follows == follows && (!follows || withFollowing))
+        splits.push_back(split);
   for (; !splits.empty(); splits.pop_back()) {
     SplitItems items;
     for (dist::SplitAttr split : splits)
@@ -319,8 +324,6 @@ std::string partita::plan::describeDims(const IterationSpace &space) {
 std::string partita::plan::whyWhole(Operation *op) {
   if (isa<ConvOp, ConvInputGradOp, ConvFilterGradOp, MaxPoolOp, AvgPoolOp>(op))
     return "every element needs the whole window";
-  if (isa<SoftmaxOp, LogSoftmaxOp, CrossEntropyOp, CorrectOp>(op))
-    return "each position needs all classes";
   if (isa<ReshapeOp>(op))
     return "the reshape would tear its parts apart";
   return "its elements depend on each other";

@@ -65,8 +65,8 @@ using Layers =
 Layers layersOf(mlir::ModuleOp module);
 
 /// The dimension that `what` means for an operation, or -1: the first with
-/// role batch or domain, the first parallel one with role model, the first
-/// reduction with role model (model.in), else the one of that name.
+/// role batch or domain, the first parallel or coupled one with role model, the
+/// first reduction with role model (model.in), else the one of that name.
 int findDim(const nn::IterationSpace &space, llvm::StringRef what);
 
 /// An item of a split applied to a dimension of an operation.
@@ -116,11 +116,10 @@ private:
   std::map<std::pair<std::string, std::string>, dist::SplitAttr> forward;
 };
 
-/// Whether a dimension can be split. Coupled ones cannot: their operation would
-/// have to be replaced first.
+/// Whether a dimension can be split by hand. Coupled ones can: their operation
+/// is replaced before it is partitioned.
 inline bool canSplit(const nn::IterationDim &dim) {
-  return dim.kind == nn::DimKind::parallel ||
-         dim.kind == nn::DimKind::reduction;
+  return dim.kind != nn::DimKind::whole;
 }
 
 /// The dimensions that can be split: "n = 8 (batch), ci = 3 (model, reduced)".

@@ -100,8 +100,9 @@ def AssignSplits : Pass<"partita-assign-splits", "::mlir::ModuleOp"> {
   let options = [
     Option<"grid", "grid", "std::string", "\"\"",
            "the grid: pr=2,pc=2, or a shorthand such as 2x2:model+batch">,
-    ListOption<"splits", "splits", "std::string",
-               "PATTERN=SPLIT; later ones win">,
+    Option<"splits", "splits", "std::string", "\"\"",
+           "PATTERN=SPLIT, several joined by ';' or each with its line; later "
+           "ones win">,
     Option<"plan", "plan", "std::string", "\"\"", "path of a plan file">,
     Option<"ranks", "ranks", "int64_t", "0",
            "number of ranks; 0: as the grid says">

@@ -151,11 +151,15 @@ private:
     while (at < text.size() && peek() != '}') {
       PlanPosition where = position;
       path.push_back(takeString());
-      if (!positions.try_emplace(path, where).second)
+      bool isFirst = positions.try_emplace(path, where).second;
+      if (!isFirst && !inRepeated)
         repeated.push_back({path, where});
       skipSpace();
       advance(); // The colon.
+      bool outer = inRepeated;
+      inRepeated |= !isFirst;
       walkValue();
+      inRepeated = outer;
       path.pop_back();
       skipSpace();
       if (peek() == ',')
@@ -179,7 +183,7 @@ private:
   }
 
   // The depth is limited by findTooDeep.
-  void walkValue() { // NOLINT(misc-no-recursion)
+  void walkValue() {
     skipSpace();
     switch (peek()) {
     case '{':
@@ -200,6 +204,8 @@ private:
   size_t at = 0;
   PlanPosition position{1, 1};
   KeyPath path;
+  /// Within the value of a key that was there before.
+  bool inRepeated = false;
   std::map<KeyPath, PlanPosition> positions;
   std::vector<Entry> repeated;
 };

@@ -213,10 +213,12 @@ unsigned distanceOf(StringRef wanted, StringRef name) {
   if (text.contains(wanted))
     return 0;
   unsigned best = wanted.edit_distance(text);
-  best = std::min(best, wanted.edit_distance(text.take_front(wanted.size())));
-  StringRef last = text.rsplit('/').second;
-  if (!last.empty())
-    best = std::min(best, wanted.edit_distance(last));
+  // Also the parts of a path, and as much of them as was written.
+  SmallVector<StringRef> parts;
+  text.split(parts, '/', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (StringRef part : parts)
+    best = std::min({best, wanted.edit_distance(part),
+                     wanted.edit_distance(part.take_front(wanted.size()))});
   return best;
 }
 
@@ -348,27 +350,30 @@ bool partita::plan::isWildcard(StringRef pattern) {
   return pattern.find_first_of("*?") != StringRef::npos;
 }
 
-std::string partita::plan::nearNames(StringRef wanted,
+std::string partita::plan::nearNames(StringRef things, StringRef wanted,
                                      ArrayRef<std::string> names) {
   constexpr size_t kMost = 4;
+  if (names.empty())
+    return "the model has no " + things.str();
   std::string literal;
   for (char c : wanted.lower())
     if (c != '*' && c != '?')
       literal += c;
+  // Two letters that changed places are two steps.
+  size_t tolerated =
+      std::max<size_t>(literal.size() < 4 ? 1 : 2, literal.size() / 3);
   std::vector<std::pair<unsigned, size_t>> ranked;
   if (!literal.empty())
-    for (auto [i, name] : enumerate(names)) {
-      unsigned distance = distanceOf(literal, name);
-      if (distance <= std::max<size_t>(1, literal.size() / 3))
+    for (auto [i, name] : enumerate(names))
+      if (unsigned distance = distanceOf(literal, name); distance <= tolerated)
         ranked.emplace_back(distance, i);
-    }
   llvm::sort(ranked);
   std::vector<std::string> chosen;
   for (auto [distance, i] : ranked)
     if (chosen.size() < kMost)
       chosen.push_back(names[i]);
   if (!chosen.empty())
-    return joinQuoted(chosen);
-  std::string text = joinQuoted(names.take_front(kMost));
-  return names.size() > kMost ? text + ", ..." : text;
+    return "near names are " + joinQuoted(chosen);
+  return "the " + things.str() + " are " + joinQuoted(names.take_front(kMost)) +
+         (names.size() > kMost ? ", ..." : "");
 }

@@ -115,9 +115,10 @@ bool matchesPattern(llvm::StringRef pattern, llvm::StringRef name);
 /// Whether `pattern` has a '*' or '?'.
 bool isWildcard(llvm::StringRef pattern);
 
-/// Up to four of `names` that look like `wanted`, nearest first, wildcards and
-/// case left out of account: "'a', 'b'"; the first names where none does.
-std::string nearNames(llvm::StringRef wanted,
+/// Names a user may have meant by `wanted`, wildcards and case left out of
+/// account: "near names are 'a', 'b'" with up to four, nearest first; where
+/// none is near "the nodes are 'a', 'b', ..." (`things` is "nodes").
+std::string nearNames(llvm::StringRef things, llvm::StringRef wanted,
                       llvm::ArrayRef<std::string> names);
 
 } // namespace partita::plan
