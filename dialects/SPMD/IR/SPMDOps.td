@@ -95,7 +95,12 @@ def SPMD_ClassOp : SPMD_Op<"class", [Symbol]> {
 // Collectives on tensors
 //===----------------------------------------------------------------------===//
 
-def SPMD_AllReduceOp : SPMD_Op<"all_reduce", [Pure,
+// Other ranks take part in collectives: one whose result a rank does not need,
+// because its part is empty, must neither vanish nor become one with another.
+// Hence their memory effects.
+defvar SPMD_CollectiveEffects = MemoryEffects<[MemRead, MemWrite]>;
+
+def SPMD_AllReduceOp : SPMD_Op<"all_reduce", [SPMD_CollectiveEffects,
                                               SameOperandsAndResultType]> {
   let summary = "combine a partial value over grid axes, result on all";
   let description = [{
@@ -121,7 +126,8 @@ def SPMD_Layout
   let returnType = "::partita::dist::LayoutAttr";
   let convertFromStorage = "$_self";
 }
-class SPMD_MoveOp<string mnemonic> : SPMD_Op<mnemonic, [Pure]> {
+class SPMD_MoveOp<string mnemonic, Trait effects = SPMD_CollectiveEffects>
+    : SPMD_Op<mnemonic, [effects]> {
   let arguments = (ins AnyRankedTensor:$x, SPMD_Layout:$from,
                        SPMD_Layout:$to, TypeAttr:$global,
                        DefaultValuedAttr<StrArrayAttr, "{}">:$axes);
@@ -133,7 +139,7 @@ class SPMD_MoveOp<string mnemonic> : SPMD_Op<mnemonic, [Pure]> {
   let hasVerifier = 1;
 }
 
-def SPMD_SliceOp : SPMD_MoveOp<"slice"> {
+def SPMD_SliceOp : SPMD_MoveOp<"slice", Pure> {
   let summary = "keep a part of what the rank has; no communication";
   let description = [{
         from [[]]            rank 0: [1 2 3]   rank 1: [1 2 3]
