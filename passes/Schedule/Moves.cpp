@@ -47,22 +47,25 @@ dist::MoveKind moveKindOf(Operation *op) {
 
 RankedTensorType partOf(dist::GridAttr grid, dist::LayoutAttr layout,
                         RankedTensorType type, int64_t rank) {
-  if (!grid || !layout)
-    return type;
-  SmallVector<int64_t> shape;
-  for (dist::Range range :
-       dist::boxOf(dist::toGrid(grid), dist::toLayout(grid, layout),
-                   dist::sizesOf(type), rank))
-    shape.push_back(range.size());
-  return RankedTensorType::get(shape, type.getElementType());
+  return grid ? dist::localType(grid, layout, type, rank) : type;
 }
 
 /// The checks of one class.
 class PartCheck {
 public:
-  explicit PartCheck(spmd::ClassOp classOp)
-      : classOp(classOp), module(classOp->getParentOfType<ModuleOp>()),
+  PartCheck(spmd::ClassOp classOp, StagingTables &tables)
+      : tables(tables), classOp(classOp),
+        module(classOp->getParentOfType<ModuleOp>()),
         grid(module->getAttrOfType<dist::GridAttr>(dist::kGridAttr)) {}
+
+  LogicalResult checkRanks() {
+    for (int64_t rank : classOp.getRanks())
+      if (grid && rank >= grid.getNumRanks())
+        return classOp.emitError()
+               << "rank " << rank << " is not one of the " << grid.getNumRanks()
+               << " of the grid " << grid;
+    return success();
+  }
 
   LogicalResult check(Operation *op) {
     if (std::optional<MoveView> move = asMove(op))
@@ -114,38 +117,42 @@ private:
                          move.global)) ||
         failed(checkType(move.op, "the result", move.y, move.to, move.global)))
       return failure();
-    if (move.isSlice())
+    if (move.isSlice() || classOp.getRanks().empty())
       return success();
     auto [it, isNew] = sizes.try_emplace(move.dictionary(), 0);
     if (!isNew)
       return success();
-    dist::Grid plainGrid = dist::toGrid(grid);
+    const std::vector<int64_t> &elements = stagingsOf(move);
+    int64_t first = classOp.getRanks().front();
+    it->second = elements[first];
+    for (int64_t rank : classOp.getRanks())
+      if (elements[rank] != elements[first])
+        return move.op->emitError()
+               << "rank " << rank << " sends and receives " << elements[rank]
+               << " elements, but rank " << first << " of the same class @"
+               << classOp.getSymName() << " " << elements[first]
+               << "; ranks of one class need equal staging buffers, put "
+                  "these into classes of their own";
+    return success();
+  }
+
+  const std::vector<int64_t> &stagingsOf(const MoveView &move) {
+    std::vector<int64_t> &elements = tables[move.dictionary()];
+    if (!elements.empty())
+      return elements;
     dist::Move plain;
     plain.kind = moveKindOf(move.op);
     plain.to = dist::toLayout(grid, move.to);
     for (auto axis : move.axes.getAsRange<StringAttr>())
       plain.axes.push_back(grid.findAxis(axis.getValue()));
     llvm::sort(plain.axes);
-    dist::Layout from = dist::toLayout(grid, move.from);
-    int64_t first = -1;
-    for (int64_t rank : classOp.getRanks()) {
-      int64_t elements = dist::stagingElements(
-          plainGrid, dist::sizesOf(move.global), from, plain, rank);
-      if (first < 0) {
-        first = rank;
-        it->second = elements;
-      } else if (elements != it->second) {
-        return move.op->emitError()
-               << "rank " << rank << " sends and receives " << elements
-               << " elements, but rank " << first << " of the same class @"
-               << classOp.getSymName() << " " << it->second
-               << "; ranks of one class need equal staging buffers, put "
-                  "these into classes of their own";
-      }
-    }
-    return success();
+    elements =
+        dist::stagingElements(dist::toGrid(grid), dist::sizesOf(move.global),
+                              dist::toLayout(grid, move.from), plain);
+    return elements;
   }
 
+  StagingTables &tables;
   spmd::ClassOp classOp;
   ModuleOp module;
   dist::GridAttr grid;
@@ -183,8 +190,11 @@ std::optional<MoveView> partita::asMove(Operation *op) {
 }
 
 FailureOr<StagingSizes> partita::checkParts(spmd::ClassOp classOp,
-                                            ArrayRef<func::FuncOp> functions) {
-  PartCheck check(classOp);
+                                            ArrayRef<func::FuncOp> functions,
+                                            StagingTables &tables) {
+  PartCheck check(classOp, tables);
+  if (failed(check.checkRanks()))
+    return failure();
   for (func::FuncOp function : functions)
     for (Operation &op : function.front())
       if (failed(check.check(&op)))

@@ -26,6 +26,7 @@
 #include "llvm/ADT/DenseMap.h"
 
 #include <optional>
+#include <vector>
 
 namespace partita {
 
@@ -53,13 +54,17 @@ std::optional<MoveView> asMove(mlir::Operation *op);
 
 /// Elements of the staging buffers of a class's moves, by what is moved.
 using StagingSizes = llvm::DenseMap<mlir::DictionaryAttr, int64_t>;
+/// The same for every rank of the grid: what a program computes once.
+using StagingTables =
+    llvm::DenseMap<mlir::DictionaryAttr, std::vector<int64_t>>;
 
 /// Checks the functions of a class against the layouts they name: the types of
 /// moves and of variables are the parts of every rank of the class, and all its
-/// ranks need staging buffers of the same sizes, which are returned. Errors are
-/// diagnostics on the operations.
+/// ranks need staging buffers of the same sizes, which are returned. `tables`
+/// is filled as far as needed. Errors are diagnostics on the operations.
 mlir::FailureOr<StagingSizes>
-checkParts(spmd::ClassOp classOp, llvm::ArrayRef<mlir::func::FuncOp> functions);
+checkParts(spmd::ClassOp classOp, llvm::ArrayRef<mlir::func::FuncOp> functions,
+           StagingTables &tables);
 
 /// The attribute `dist.layout` of a variable; replicated without one.
 dist::LayoutAttr layoutOfVariable(mlir::Operation *variable,

@@ -91,7 +91,10 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     ready (wait-free backpropagation, Zhang et al., ATC'17). Parameters, their
     gradients and optimizer state lie in the arena in bucket order, so that a
     bucket is sent and updated as one piece. Collectives whose result the step
-    itself needs are waited for at once.
+    itself needs are waited for at once. A move between layouts becomes a pack
+    into a staging buffer, a communication of that, and an unpack; a slice is
+    one launch. Where a rank class has no elements to compute, the launch is
+    left out, but never a communication.
 
     Needs: local tensors, after partita-fuse-pointwise.
 
@@ -119,7 +122,9 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     ```
 
     Refuses: functions that are not one block of operations on tensors of
-    known shape.
+    known shape; a value of a move or a variable that is not the part that its
+    layout gives every rank of the class; ranks of one class that need staging
+    buffers of different sizes.
   }];
   let options = [
     Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",

@@ -467,9 +467,11 @@ struct ScheduleProgramPass
       return signalPassFailure();
     promoteTables(module);
     std::vector<Scheduled> classes;
+    StagingTables tables;
     for (auto classOp : module.getOps<spmd::ClassOp>()) {
       Scheduled entry = collect(module, classOp);
-      FailureOr<StagingSizes> staging = checkParts(classOp, entry.functions);
+      FailureOr<StagingSizes> staging =
+          checkParts(classOp, entry.functions, tables);
       if (failed(staging))
         return signalPassFailure();
       entry.facts.staging = std::move(*staging);

@@ -134,7 +134,9 @@ def VerifySchedule : Pass<"partita-verify-schedule", "::mlir::ModuleOp"> {
     arena and holds what was written into it when it is read, however memory
     is shared; of two accesses to the same bytes on different streams, one of
     them a write, an event orders them; only element-wise kernels work in
-    place; all classes communicate in the same order.
+    place; a move's staging buffer is packed, sent and unpacked for that move,
+    and nobody else writes into it meanwhile; all classes communicate in the
+    same order, and ranks that combine values hold as many of them.
 
     Needs: a module after partita-schedule-program.
 
@@ -156,7 +158,8 @@ def VerifySchedule : Pass<"partita-verify-schedule", "::mlir::ModuleOp"> {
     }
     ```
 
-    Refuses: a race, named by both operations and the buffers.
+    Refuses: a race, named by both operations and the buffers; a move without
+    one of its parts; communication that differs between classes.
   }];
 }
 

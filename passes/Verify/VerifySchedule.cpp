@@ -88,7 +88,7 @@ public:
     // A move that ended in an error is not open for another reason.
     if (!failedAny)
       for (OpenMove &move : openMoves)
-        refuse(move.op, "what is packed here is never unpacked");
+        refuse(move.op, "what is packed here is never sent");
     return failure(failedAny);
   }
 
@@ -276,6 +276,23 @@ private:
                                      bufferName(communicate.getBuffer()) +
                                      "' was not packed for this move");
     move->isSent = true;
+    // Where the result is empty there is nothing to unpack.
+    if (!isUnpackedLater(communicate))
+      close(move);
+  }
+
+  /// Whether the next launch that uses what is sent unpacks it.
+  static bool isUnpackedLater(spmd::CommunicateOp communicate) {
+    for (Operation *op = communicate->getNextNode(); op; op = op->getNextNode())
+      if (llvm::is_contained(op->getOperands(), communicate.getBuffer())) {
+        auto launch = dyn_cast<spmd::LaunchOp>(op);
+        return launch && isUnpack(launch);
+      }
+    return false;
+  }
+
+  void close(OpenMove *move) {
+    openMoves.erase(openMoves.begin() + (move - openMoves.data()));
   }
 
   void checkUnpack(spmd::LaunchOp launch) {
@@ -289,7 +306,7 @@ private:
     if (!move || !move->isSent || move->move != launch.getParamsAttr())
       return refuse(launch, "buffer '" + bufferName(staging) +
                                 "' holds nothing that this move has received");
-    openMoves.erase(openMoves.begin() + (move - openMoves.data()));
+    close(move);
   }
 
   static std::string bufferName(Value value) {

@@ -95,11 +95,12 @@ def SPMD_ClassOp : SPMD_Op<"class", [Symbol]> {
 // Collectives on tensors
 //===----------------------------------------------------------------------===//
 
-// All ranks of a group call it, whether or not this one needs the result: no
-// pass may drop it.
-defvar Communicates = MemoryEffects<[MemWrite]>;
+// Other ranks take part in collectives: one whose result a rank does not need,
+// because its part is empty, must neither vanish nor become one with another.
+// Hence their memory effects.
+defvar SPMD_CollectiveEffects = MemoryEffects<[MemRead, MemWrite]>;
 
-def SPMD_AllReduceOp : SPMD_Op<"all_reduce", [Communicates,
+def SPMD_AllReduceOp : SPMD_Op<"all_reduce", [SPMD_CollectiveEffects,
                                               SameOperandsAndResultType]> {
   let summary = "combine a partial value over grid axes, result on all";
   let description = [{
@@ -125,7 +126,7 @@ def SPMD_Layout
   let returnType = "::partita::dist::LayoutAttr";
   let convertFromStorage = "$_self";
 }
-class SPMD_MoveOp<string mnemonic, Trait effects = Communicates>
+class SPMD_MoveOp<string mnemonic, Trait effects = SPMD_CollectiveEffects>
     : SPMD_Op<mnemonic, [effects]> {
   let arguments = (ins AnyRankedTensor:$x, SPMD_Layout:$from,
                        SPMD_Layout:$to, TypeAttr:$global,

@@ -68,3 +68,10 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
     return %w : tensor<4xf32>
   }
 }
+
+// -----
+
+module attributes {dist.grid = #dist.grid<row = 2>} {
+  // expected-error @+1 {{rank 2 is not one of the 2 of the grid #dist.grid<row = 2>}}
+  spmd.class @c0 ranks [0, 1, 2]
+}

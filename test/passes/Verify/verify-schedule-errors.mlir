@@ -310,7 +310,7 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
   func.func @step_c0() attributes {spmd.class = @c0, spmd.phase = "step"} {
     %x = spmd.buffer input "x" at 0 of tensor<4xf32> {layout = #dist.layout<[[row]]>} : memref<2xf32>
     %s = spmd.buffer temporary "s" at 64 : memref<4xf32>
-    // expected-error @+1 {{contract of the schedule phase: what is packed here is never unpacked}}
+    // expected-error @+1 {{contract of the schedule phase: what is packed here is never sent}}
     spmd.launch "spmd.pack" on compute(%x) -> (%s) {from = #dist.layout<[[row]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>} : (memref<2xf32>) -> (memref<4xf32>)
     return
   }

@@ -62,8 +62,9 @@ module attributes {dist.grid = #dist.grid<data = 1>} {
 
 // -----
 
-// A move in order. Ranks that differ along another axis combine another number
-// of elements; an empty staging buffer is sent by its ranks, too.
+// A move in order; what is sent for an empty result is not unpacked, and the
+// staging buffer is free for others. Ranks that differ along another axis combine
+// another number of elements; an empty staging buffer is sent by its ranks, too.
 module attributes {dist.grid = #dist.grid<model = 2, data = 2>} {
   spmd.class @c0 ranks [0, 1] {arena_bytes = 256 : i64}
   spmd.class @c1 ranks [2, 3] {arena_bytes = 256 : i64}
@@ -80,6 +81,13 @@ module attributes {dist.grid = #dist.grid<model = 2, data = 2>} {
     spmd.record 1 on comm
     spmd.wait 1 on compute
     spmd.launch "spmd.unpack" on compute(%x, %s) -> (%y) {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>} : (memref<2xf32>, memref<4xf32>) -> (memref<4xf32>)
+    spmd.launch "spmd.pack" on compute(%x) -> (%s) {from = #dist.layout<[[data]]>, to = #dist.layout<[[data] at [0:4, 4:4]]>, global = tensor<4xf32>} : (memref<2xf32>) -> (memref<4xf32>)
+    spmd.record 2 on compute
+    spmd.wait 2 on comm
+    spmd.communicate "exchange" sum %s on comm over ["data"] label "t" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[data] at [0:4, 4:4]]>, global = tensor<4xf32>}} : memref<4xf32>
+    spmd.record 3 on comm
+    spmd.wait 3 on compute
+    spmd.launch "nn.fill" on compute() -> (%s) : () -> (memref<4xf32>)
     return
   }
   func.func @step_c1() attributes {spmd.class = @c1, spmd.phase = "step"} {
@@ -87,6 +95,7 @@ module attributes {dist.grid = #dist.grid<model = 2, data = 2>} {
     %s = spmd.buffer temporary "s" at 128 : memref<0xf32>
     spmd.communicate "all_reduce" sum %g on comm over ["data"] label "g" : memref<4xf32>
     spmd.communicate "all_gather" sum %s on comm over ["data"] label "s" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>}} : memref<0xf32>
+    spmd.communicate "exchange" sum %s on comm over ["data"] label "t" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[data] at [0:4, 4:4]]>, global = tensor<4xf32>}} : memref<0xf32>
     return
   }
 }
