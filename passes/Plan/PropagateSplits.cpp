@@ -17,6 +17,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "passes/Plan/LayerSplits.h"
 #include "passes/Plan/Passes.h"
 #include "passes/Plan/Splits.h"
 #include "llvm/ADT/StringMap.h"
@@ -44,7 +45,8 @@ public:
   FunctionSplits(func::FuncOp function, GridAttr grid, SharedLayouts &shared,
                  ArrayRef<int> batchAxes)
       : function(function), context(function.getContext()), gridAttr(grid),
-        grid(toGrid(grid)), shared(shared), batchAxes(batchAxes) {}
+        grid(toGrid(grid)), shared(shared), batchAxes(batchAxes),
+        gradients(function) {}
 
   LogicalResult run() {
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
@@ -152,6 +154,8 @@ private:
       return success();
     }
     auto split = op->getAttrOfType<SplitAttr>(kSplitAttr);
+    if (!split)
+      split = gradients.find(op);
     bool allOpen = llvm::all_of(op->getOperands(),
                                 [&](Value operand) { return isOpen(operand); });
     if (!split && allOpen && canStayOpen(op))
@@ -173,8 +177,10 @@ private:
           failed(apply(op, cast<nn::ConvOp>(op).getIterationSpace(), split)) ||
           failed(visit(bias)) || failed(visit(sum)));
     }
-    if (split)
+    if (split) {
       op->setAttr(kSplitAttr, split);
+      gradients.note(op, split);
+    }
     OpLayouts derived =
         deriveLayouts(op, space, gridAttr, split, operandLayouts(op));
     for (auto [i, want] : llvm::enumerate(derived.operands))
@@ -338,6 +344,8 @@ private:
   Grid grid;
   SharedLayouts &shared;
   ArrayRef<int> batchAxes;
+  /// Gradients of convolutions and the like follow their forward operation.
+  plan::GradientSplits gradients;
   llvm::DenseMap<Value, LayoutAttr> layouts;
   llvm::DenseMap<std::pair<Value, Attribute>, Value> copies;
 };
