@@ -163,6 +163,7 @@ func::FuncOp ClassProgram::build(OpBuilder &builder, StringRef name,
     mapping.map(argument, body->getArgument(i));
     copy.setArgAttrs(i, function.getArgAttrDict(i));
     copy.setArgAttr(i, "spmd.global", TypeAttr::get(argument.getType()));
+    copy.setArgAttr(i, kLayoutAttr, layouts.of(argument));
   }
   OpBuilder inner = OpBuilder::atBlockEnd(body);
   for (Operation &op : function.front().without_terminator())

@@ -15,10 +15,13 @@ include "mlir/Pass/PassBase.td"
 def PartitionProgram : Pass<"partita-partition-program", "::mlir::ModuleOp"> {
   let summary = "make one program per rank class, on local shapes";
   let description = [{
-    What: finds the classes of ranks with equal local shapes, copies every
-    function once per class with local types, and combines partial values by
-    spmd.all_reduce where they are first needed. A sum of two partial values
-    stays partial, so that a shared weight's gradient is combined once.
+    What: finds the classes of ranks with equal local shapes and copies every
+    function once per class with local types. Where a value does not lie as its
+    user needs it, a shortest path of moves brings it there: slices, gathers,
+    halos, reductions (dialects/Dist/IR/Redistribution.h); a second user of the
+    same layout shares them. A sum of two partial values stays partial, so that
+    a shared weight's gradient is combined once. Ranks whose part of an
+    operation is empty leave it out, but no collective.
 
     Needs: `dist.grid`, and `dist.split` on the operations.
 
@@ -49,12 +52,13 @@ def PartitionProgram : Pass<"partita-partition-program", "::mlir::ModuleOp"> {
       }
     ```
 
-    Refuses: an operand that does not lie as the operation's split needs it.
+    Refuses: a layout that does not fit its argument; a variable that would get
+    each rank's own value.
   }];
   let statistics = [
     Statistic<"numClasses", "classes", "rank classes">,
     Statistic<"numCollectives", "collectives",
-              "all_reduce operations of the first class">
+              "collectives of the first class">
   ];
   let dependentDialects = ["::partita::spmd::SPMDDialect"];
 }

@@ -72,11 +72,11 @@ def VerifyPlan : Pass<"partita-verify-plan", "::mlir::ModuleOp"> {
   let summary = "every split is one that its operation allows";
   let description = [{
     What: checks a planned module: there is a grid; every `dist.split` names
-    dimensions of its operation that can be split and axes of the grid (rows
-    of a window cannot: a part would need rows of its neighbours); every
-    parameter has a `dist.sync` over axes of the grid. That operands lie as
-    the splits need it is checked where they are cut, by
-    partita-partition-program.
+    dimensions of its operation that can be split and axes of the grid
+    (kernels stay whole, and dimensions whose indices depend on each other,
+    such as the classes of a softmax, until partita-expand-coupled); every
+    parameter has a `dist.sync` over axes of the grid. Operands need not lie
+    as a split asks: partita-partition-program moves them.
 
     Needs: a module after planning.
 
@@ -184,8 +184,11 @@ def PrintIterationSpaces : Pass<"partita-print-iteration-spaces",
     }
     ```
     remarks `m = 4 parallel batch, n = 2 parallel model, k = 3 sum model:
-    (m, k) (n, k) -> (m, n)`. A window is `h * stride + kh * dilation - pad`,
-    a dimension dealt out in blocks `g0 by 16`, one that no loop indexes `*`.
+    (m, k) (n, k) -> (m, n)`. A window is `h * stride - pad : extent`;
+    `windows over h * ...` are those that touch the rows of a part, `windows
+    with h * ...` all rows that these touch. `from` says what a part computes
+    where that is more than its result. A dimension dealt out in blocks is `g0
+    by 16`, one that no loop indexes `*`.
 
     Refuses: nothing.
   }];

@@ -7,38 +7,6 @@ module {
 
 // -----
 
-module attributes {dist.grid = #dist.grid<data = 2>} {
-  func.func @predict(%x: tensor<4x3xf32>) -> tensor<4x3xf32> {
-    // expected-error @+1 {{needs an operand with layout #dist.layout<[[data], []]>, found #dist.layout<[[], []]>}}
-    %y = nn.relu %x {dist.split = #dist.split<d0 = [data]>} : tensor<4x3xf32>
-    return %y : tensor<4x3xf32>
-  }
-}
-
-// -----
-
-// The split was forgotten: the operation would see a part as the whole.
-module attributes {dist.grid = #dist.grid<data = 2>} {
-  func.func @predict(%x: tensor<4x3xf32> {dist.layout = #dist.layout<[[data], []]>}) -> tensor<4x3xf32> {
-    // expected-error @+1 {{needs an operand with layout #dist.layout<[[], []]>, found #dist.layout<[[data], []]>}}
-    %y = nn.relu %x : tensor<4x3xf32>
-    return %y : tensor<4x3xf32>
-  }
-}
-
-// -----
-
-module attributes {dist.grid = #dist.grid<data = 2>} {
-  nn.variable @s state : tensor<4x3xf32> = dense<0.0> : tensor<4x3xf32>
-  func.func @step(%x: tensor<4x3xf32> {dist.layout = #dist.layout<[[data], []]>}) {
-    // expected-error @+1 {{needs a value that is the same on all ranks, found layout #dist.layout<[[data], []]>}}
-    nn.assign @s, %x : tensor<4x3xf32>
-    return
-  }
-}
-
-// -----
-
 // Statistics of each rank's own are no value for all.
 module attributes {dist.grid = #dist.grid<data = 2>} {
   nn.variable @s state : tensor<3xf32> = dense<0.0> : tensor<3xf32>

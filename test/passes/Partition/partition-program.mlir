@@ -60,8 +60,8 @@ module attributes {dist.grid = #dist.grid<data = 3>} {
 // CHECK: spmd.class @c0 ranks [0, 1]
 // CHECK-NEXT: spmd.class @c1 ranks [2, 3]
 // CHECK-LABEL: func.func @step_c1(%arg0: tensor<0x4xf32>
-// CHECK: nn.reduce sum %{{.*}} : tensor<0x4xf32>
-// CHECK: spmd.all_reduce sum %{{.*}} over ["data"] : tensor<4xf32>
+// CHECK-NEXT: %[[S:.*]] = nn.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK-NEXT: spmd.all_reduce sum %[[S]] over ["data"] : tensor<4xf32>
 module attributes {dist.grid = #dist.grid<data = 4>} {
   func.func @step(%x: tensor<2x4xf32> {dist.layout = #dist.layout<[[data], []]>}) -> tensor<4xf32> {
     %s = nn.reduce sum %x {axes = array<i64: 0>, dist.split = #dist.split<d0 = [data]>} : tensor<2x4xf32>
@@ -203,7 +203,7 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 module attributes {dist.grid = #dist.grid<data = 2>} {
   func.func @predict(%x: tensor<3x3xf32> {dist.layout = #dist.layout<[[data], []]>}) -> tensor<9xf32> {
     %y = nn.reshape %x {dist.split = #dist.split<g0 = [data]>} : tensor<3x3xf32> -> tensor<9xf32>
-    %z = nn.relu %y {dist.split = #dist.split<d0 = [data]>} : tensor<9xf32>
+    %z = nn.relu %y {dist.split = #dist.split<d0 = [data] by 3>} : tensor<9xf32>
     return %z : tensor<9xf32>
   }
 }

@@ -1,7 +1,8 @@
 // RUN: partita-opt %s -split-input-file -partita-propagate-splits=ranks=2 | FileCheck %s
 
 // CHECK: module attributes {dist.grid = #dist.grid<data = 2>, partita.semantics = "exact up to reduction order"}
-// CHECK: nn.variable @w {{.*}} {dist.sync = #dist.sync<all_reduce [data]>}
+// Nothing updates the parameter: there is no gradient to combine.
+// CHECK: nn.variable @w {{.*}} {dist.sync = #dist.sync<all_reduce []>}
 // CHECK-LABEL: func.func @predict
 // CHECK-SAME: dist.layout = #dist.layout<{{\[\[}}data], []]>, nn.batch_dim = 0 : i64
 // CHECK: %[[W:.*]] = nn.read @w : tensor<3xf32>
@@ -61,7 +62,8 @@ func.func @step(%x: tensor<4x1x6xf32> {nn.batch_dim = 0 : i64}, %labels: tensor<
 // CHECK-SAME: dist.layout = #dist.layout<{{\[\[}}], [data]]>
 // CHECK: nn.transpose %{{.*}} {dist.split = #dist.split<d1 = [data]>
 // CHECK: nn.reshape %{{.*}} {dist.split = #dist.split<g0 = [data]>} : tensor<4x3xf32> -> tensor<12xf32>
-// CHECK: nn.relu %{{.*}} {dist.split = #dist.split<d0 = [data]>} : tensor<12xf32>
+// Samples stay whole: they are dealt out in blocks of their three elements.
+// CHECK: nn.relu %{{.*}} {dist.split = #dist.split<d0 = [data] by 3>} : tensor<12xf32>
 // CHECK: nn.reshape %{{.*}} {dist.split = #dist.split<g0 = [data]>} : tensor<12xf32> -> tensor<4x3xf32>
 func.func @predict(%x: tensor<3x4xf32> {nn.batch_dim = 1 : i64}) -> tensor<4x3xf32> {
   %0 = nn.transpose %x {permutation = array<i64: 1, 0>} : tensor<3x4xf32>
@@ -134,4 +136,229 @@ func.func @step(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}, %g: tensor<3xf32>)
   %y = nn.normalize %x, %m, %v, %g, %g {axis = 1 : i64, eps = 1.0e-5 : f64} : tensor<4x3xf32>, tensor<3xf32>
   %l = nn.reduce sum %x {axes = array<i64: 0>, scale = 0.25 : f64, local} : tensor<4x3xf32>
   return %y : tensor<4x3xf32>
+}
+
+// -----
+
+// A softmax over the samples depends on all of them: it gets no split, and its
+// operand is gathered.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.softmax %{{.*}} {axis = 0 : i64} : tensor<4x3xf32>
+func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<4x3xf32> {
+  %y = nn.softmax %x {axis = 0 : i64} : tensor<4x3xf32>
+  return %y : tensor<4x3xf32>
+}
+
+// -----
+
+// Rows are joined along the batch: each rank makes its part of the result.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.concat {{.*}}dist.split = #dist.split<d0 = [data]>
+func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<8x3xf32> {
+  %y = nn.concat %x, %x {axis = 0 : i64} : tensor<4x3xf32>, tensor<4x3xf32>
+  return %y : tensor<8x3xf32>
+}
+
+// -----
+
+// Some of the samples, dealt out anew.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.slice {{.*}}dist.split = #dist.split<d0 = [data]>
+func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<2x3xf32> {
+  %y = nn.slice %x {starts = array<i64: 0, 0>, sizes = array<i64: 2, 3>, steps = array<i64: 1, 1>} : tensor<4x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// A reshape that tears samples apart is done whole.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.reshape %{{.*}} : tensor<4x3xf32> -> tensor<6x2xf32>
+// CHECK-NOT: dist.split
+// CHECK: return
+func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<6x2xf32> {
+  %y = nn.reshape %x : tensor<4x3xf32> -> tensor<6x2xf32>
+  return %y : tensor<6x2xf32>
+}
+
+// -----
+
+// So is one of a dimension that no loop runs over.
+// CHECK-LABEL: func.func @predict
+// CHECK-SAME: dist.layout = #dist.layout<{{\[\[}}], [data]]>
+// CHECK: nn.reshape %{{.*}} : tensor<3x4xf32> -> tensor<12xf32>
+// CHECK-NOT: dist.split
+// CHECK: return
+func.func @predict(%x: tensor<3x4xf32> {nn.batch_dim = 1 : i64}) -> tensor<12xf32> {
+  %y = nn.reshape %x : tensor<3x4xf32> -> tensor<12xf32>
+  return %y : tensor<12xf32>
+}
+
+// -----
+
+// The rows of a window come from the neighbours.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.conv {{.*}}dist.split = #dist.split<w = [data]>
+func.func @predict(%x: tensor<1x2x8xf32> {nn.batch_dim = 2 : i64}, %w: tensor<2x2x3xf32>) -> tensor<1x2x6xf32> {
+  %y = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : tensor<1x2x8xf32>, tensor<2x2x3xf32>
+  return %y : tensor<1x2x6xf32>
+}
+
+// -----
+
+// Every sample with every other: an axis splits one dimension, the other operand
+// is gathered.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.matmul {{.*}}dist.split = #dist.split<m = [data]>, transpose_b
+func.func @predict(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<4x4xf32> {
+  %y = nn.matmul %x, %x {transpose_b} : tensor<4x3xf32>, tensor<4x3xf32>
+  return %y : tensor<4x4xf32>
+}
+
+// -----
+
+// A table with a row per sample of the batch is whole where it is made; a rank
+// takes its rows.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.constant dense<{{.*}}> : tensor<2x1xf32>
+// CHECK-NEXT: nn.mul {{.*}}dist.split = #dist.split<d0 = [data]>
+func.func @predict(%x: tensor<2x3xf32> {nn.batch_dim = 0 : i64}) -> tensor<2x3xf32> {
+  %c = nn.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %y = nn.mul %x, %c : tensor<2x3xf32>, tensor<2x1xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// An argument without batch is cut as its first user needs it.
+// CHECK-LABEL: func.func @predict
+// CHECK-SAME: %arg1: tensor<2x3xf32> {dist.layout = #dist.layout<{{\[\[}}data], []]>}
+// CHECK: nn.mul {{.*}}dist.split = #dist.split<d0 = [data]>
+func.func @predict(%x: tensor<2x3xf32> {nn.batch_dim = 0 : i64}, %z: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %y = nn.mul %x, %z : tensor<2x3xf32>, tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
+}
+
+// -----
+
+// A variable that is assigned keeps its own layout: whole, unless a plan says
+// otherwise. The value is gathered.
+// CHECK: nn.variable @s {{.*}} = dense<0.000000e+00> : tensor<4x3xf32>
+// CHECK-NEXT: func.func @step
+// CHECK-SAME: dist.layout = #dist.layout<{{\[\[}}data], []]>
+// CHECK: nn.assign @s
+nn.variable @s state : tensor<4x3xf32> = dense<0.0> : tensor<4x3xf32>
+func.func @step(%x: tensor<4x3xf32> {nn.batch_dim = 0 : i64}) {
+  nn.assign @s, %x : tensor<4x3xf32>
+  return
+}
+
+// -----
+
+// An operation keeps the split that somebody gave it, and the others follow the
+// largest of their operands: the second product sums over its split columns,
+// what comes after it is whole again but for the batch.
+// CHECK: nn.variable @w1 {{.*}} {dist.layout = #dist.layout<{{\[\[}}model], []]>, dist.sync
+// CHECK: nn.variable @w2 {{.*}} {dist.layout = #dist.layout<{{\[\[}}], [model]]>, dist.sync
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.matmul {{.*}} {dist.split = #dist.split<m = [data], n = [model]>, transpose_b}
+// CHECK: nn.relu {{.*}} {dist.split = #dist.split<d0 = [data], d1 = [model]>}
+// CHECK: nn.matmul {{.*}} {dist.split = #dist.split<m = [data], k = [model]>, transpose_b}
+// CHECK: nn.sigmoid {{.*}} {dist.split = #dist.split<d0 = [data]>}
+module attributes {dist.grid = #dist.grid<data = 2, model = 2>} {
+  nn.variable @w1 parameter : tensor<8x6xf32> = dense<1.0> : tensor<8x6xf32>
+  nn.variable @w2 parameter : tensor<5x8xf32> = dense<1.0> : tensor<5x8xf32>
+  func.func @predict(%x: tensor<4x6xf32> {dist.layout = #dist.layout<[[data], []]>, nn.batch_dim = 0 : i64}) -> tensor<4x5xf32> {
+    %w1 = nn.read @w1 : tensor<8x6xf32>
+    %w2 = nn.read @w2 : tensor<5x8xf32>
+    %a = nn.matmul %x, %w1 {dist.split = #dist.split<m = [data], n = [model]>, transpose_b} : tensor<4x6xf32>, tensor<8x6xf32>
+    %b = nn.relu %a : tensor<4x8xf32>
+    %c = nn.matmul %b, %w2 {transpose_b} : tensor<4x8xf32>, tensor<5x8xf32>
+    %d = nn.sigmoid %c : tensor<4x5xf32>
+    return %d : tensor<4x5xf32>
+  }
+}
+
+// -----
+
+// The gradient of a parameter is a partial sum over the axes that split what it
+// sums over, and over no other.
+// CHECK: nn.variable @w {{.*}} {dist.layout = #dist.layout<{{\[\[}}model], []]>, dist.sync = #dist.sync<all_reduce [data]>}
+// CHECK-LABEL: func.func @step
+// CHECK: nn.matmul {{.*}} {dist.split = #dist.split<m = [data], n = [model]>, transpose_b}
+// CHECK: nn.matmul {{.*}} {dist.split = #dist.split<m = [model], k = [data]>, transpose_a}
+module attributes {dist.grid = #dist.grid<data = 2, model = 2>} {
+  nn.variable @w parameter : tensor<8x6xf32> = dense<1.0> : tensor<8x6xf32>
+  func.func @step(%x: tensor<4x6xf32> {nn.batch_dim = 0 : i64}) {
+    %w = nn.read @w : tensor<8x6xf32>
+    %y = nn.matmul %x, %w {dist.split = #dist.split<m = [data], n = [model]>, transpose_b} : tensor<4x6xf32>, tensor<8x6xf32>
+    %g = nn.matmul %y, %x {transpose_a} : tensor<4x8xf32>, tensor<4x6xf32>
+    nn.sgd @w, %g : tensor<8x6xf32>
+    return
+  }
+}
+
+// -----
+
+// A convolution split over its input channels adds its bias after the sum.
+// CHECK-LABEL: func.func @predict
+// CHECK: %[[Y:.*]] = nn.conv %arg0, %arg1 {dilations = array<i64: 1>, dist.split = #dist.split<ci = [model]>{{.*}}} : tensor<2x4x6xf32>, tensor<3x4x3xf32>
+// CHECK: %[[B:.*]] = nn.reshape %arg2 : tensor<3xf32> -> tensor<1x3x1xf32>
+// CHECK: nn.add %[[Y]], %[[B]] : tensor<2x3x4xf32>, tensor<1x3x1xf32>
+module attributes {dist.grid = #dist.grid<model = 2>} {
+  func.func @predict(%x: tensor<2x4x6xf32>, %w: tensor<3x4x3xf32>, %b: tensor<3xf32>) -> tensor<2x3x4xf32> {
+    %y = nn.conv %x, %w bias %b {dist.split = #dist.split<ci = [model]>, strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : tensor<2x4x6xf32>, tensor<3x4x3xf32>, tensor<3xf32>
+    return %y : tensor<2x3x4xf32>
+  }
+}
+
+// -----
+
+// A dimension that has become too small for all its parts is gathered.
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.max_pool {{.*}}dist.split = #dist.split<w = [row]>{{.*}} : tensor<1x2x8xf32> -> tensor<1x2x4xf32>
+// CHECK-NEXT: nn.max_pool %{{.*}} {dilations = array<i64: 1>, kernel = array<i64: 3>{{.*}} : tensor<1x2x4xf32> -> tensor<1x2x2xf32>
+module attributes {dist.grid = #dist.grid<row = 4>} {
+  func.func @predict(%x: tensor<1x2x8xf32> {dist.layout = #dist.layout<[[], [], [row]]>}) -> tensor<1x2x2xf32> {
+    %0 = nn.max_pool %x {dist.split = #dist.split<w = [row]>, kernel = array<i64: 2>, strides = array<i64: 2>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : tensor<1x2x8xf32> -> tensor<1x2x4xf32>
+    %1 = nn.max_pool %0 {kernel = array<i64: 3>, strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : tensor<1x2x4xf32> -> tensor<1x2x2xf32>
+    return %1 : tensor<1x2x2xf32>
+  }
+}
+
+// -----
+
+// @step decides in what layout a variable lies, whoever reads it first.
+// CHECK: nn.variable @w {{.*}} {dist.layout = #dist.layout<{{\[\[}}], [model]]>
+// CHECK-LABEL: func.func @predict
+// CHECK: nn.relu %{{.*}} {dist.split = #dist.split<d1 = [model]>}
+module attributes {dist.grid = #dist.grid<model = 2>} {
+  nn.variable @w parameter : tensor<4x6xf32> = dense<1.0> : tensor<4x6xf32>
+  func.func @predict() -> tensor<4x6xf32> {
+    %w = nn.read @w : tensor<4x6xf32>
+    %y = nn.relu %w : tensor<4x6xf32>
+    return %y : tensor<4x6xf32>
+  }
+  func.func @step() {
+    %w = nn.read @w : tensor<4x6xf32>
+    %y = nn.relu %w {dist.split = #dist.split<d1 = [model]>} : tensor<4x6xf32>
+    nn.sgd @w, %y : tensor<4x6xf32>
+    return
+  }
+}
+
+// -----
+
+// Optimizer states lie as their parameter does.
+// CHECK: nn.variable @w {{.*}} {dist.layout = #dist.layout<{{\[\[}}model]]>
+// CHECK: nn.variable @w.momentum {{.*}} {dist.layout = #dist.layout<{{\[\[}}model]]>
+module attributes {dist.grid = #dist.grid<model = 2>} {
+  nn.variable @w parameter : tensor<6xf32> = dense<1.0> : tensor<6xf32>
+  nn.variable @w.momentum state : tensor<6xf32> = dense<0.0> : tensor<6xf32>
+  func.func @step() {
+    %w = nn.read @w : tensor<6xf32>
+    %y = nn.relu %w {dist.split = #dist.split<d0 = [model]>} : tensor<6xf32>
+    nn.sgd @w state @w.momentum, %y {momentum = 0.9 : f64} : tensor<6xf32>
+    return
+  }
 }
