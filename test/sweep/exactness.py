@@ -1,0 +1,292 @@
+#!/usr/bin/env python3
+#===- exactness - every split trains as one rank does --------------------===#
+#
+# Part of the Partita project, under the Apache License v2.0 with LLVM
+# Exceptions. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+#===----------------------------------------------------------------------===#
+"""Trains models under many splits and compares with one rank.
+
+usage: exactness.py PARTITA LINK-FILE WORKDIR MODEL... [--batch N]
+           [--single 2,3,4] [--random N] [--grids 2x2,2x3,2x2x2]
+           [--seed N] [--limit N] [--jobs N] [--channel threads|mpi]
+
+Plans are every legal split of one dimension of one layer over one axis
+(--single: of these sizes) and random mixes, where every layer draws its own
+split (--random: how many for each model). Of each program: losses of five
+steps within 1e-5, the first step's gradients and the parameters after five
+steps within 1e-4 of their norm, copies bit-equal on all ranks. Programs are
+compiled without optimisation, for there are many of them.
+"""
+
+import argparse
+import concurrent.futures
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+
+STEPS = 5
+LOSS, NORM = 1e-5, 1e-4
+SEED = "1"
+
+
+def read_safetensors(path):
+    with open(path, "rb") as file:
+        length = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(length))
+        data = file.read()
+    tensors = {}
+    for name, entry in header.items():
+        if name != "__metadata__":
+            begin, end = entry["data_offsets"]
+            flat = np.frombuffer(data[begin:end], dtype="<f4")
+            tensors[name] = flat.reshape(entry["shape"]).astype(np.float64)
+    return tensors
+
+
+def run(command, limit=300):
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=limit
+    )
+    if result.returncode:
+        text = (result.stderr or result.stdout).strip()
+        raise RuntimeError("%s\n%s" % (" ".join(command)[:300], text[:2000]))
+    return result
+
+
+class Toolchain:
+    """Compiles emitted sources fast: -O0, one precompiled header."""
+
+    def __init__(self, link_file, workdir):
+        folder = os.path.dirname(os.path.abspath(link_file))
+        self.compile, self.link = [], []
+        for line in open(link_file):
+            kind, _, text = line.rstrip("\n").partition(" ")
+            path = os.path.normpath(os.path.join(folder, text))
+            if kind == "include":
+                self.compile.append("-I" + path)
+            elif kind == "compile":
+                self.compile.append(text)
+            elif kind == "library":
+                self.link.append(path)
+            elif kind == "link":
+                self.link.append(text)
+        self.header = os.path.join(workdir, "pch", "all.h")
+        os.makedirs(os.path.dirname(self.header), exist_ok=True)
+        with open(self.header, "w") as file:
+            for name in ("partita/kernels.h", "partita/program.h",
+                         "partita/redistribution.h"):
+                file.write('#include "%s"\n' % name)
+            for name in ("cmath", "cstdint", "initializer_list", "memory",
+                         "optional", "utility", "vector"):
+                file.write("#include <%s>\n" % name)
+        self.flags = ["-std=c++17", "-O0", "-fopenmp-simd"] + self.compile
+        run(["g++"] + self.flags + ["-x", "c++-header", self.header])
+
+    def build(self, folder, program):
+        run(["g++"] + self.flags
+            + ["-include", self.header, os.path.join(folder, "train.cpp"),
+               "-o", program] + self.link)
+
+
+class Model:
+    def __init__(self, arguments, path, workdir):
+        self.partita, self.path = arguments.partita, path
+        self.name = os.path.splitext(os.path.basename(path))[0]
+        self.workdir = os.path.join(workdir, self.name)
+        os.makedirs(self.workdir, exist_ok=True)
+        self.options = ["--batch", str(arguments.batch), "--lr", "0.01"]
+        if self.name.startswith("gpt"):
+            self.options.append("--class-axis=-1")
+
+    def compile(self, options, *rest):
+        return subprocess.run(
+            [self.partita, "compile", self.path, "--quiet"] + self.options
+            + options + list(rest),
+            capture_output=True, text=True, timeout=300,
+        )
+
+    def layers(self):
+        """Name of each layer -> {dimension: size}, as diagnostics list them."""
+        refused = self.compile(
+            ["--grid", "a=2", "--split", "*=nothing:a",
+             "--split", "loss=nothing:a"], "--emit=plan",
+        )
+        result = {}
+        for line in refused.stderr.splitlines():
+            match = re.match(r"partita: error: '(.*?)': --split .* is (.*)", line)
+            if match:
+                found = result.setdefault(match[1], {})
+                for dim, size in re.findall(r"(\w+) = (\d+)", match[2]):
+                    found.setdefault(dim, int(size))
+        return result
+
+
+class Sweep:
+    def __init__(self, arguments, model, tools):
+        self.model, self.tools = model, tools
+        self.channel = arguments.channel
+        self.reference = None
+        self.worst = {"loss": 0.0, "gradient": 0.0, "parameter": 0.0}
+
+    def train(self, label, options, ranks):
+        folder = os.path.join(self.model.workdir, label)
+        shutil.rmtree(folder, ignore_errors=True)
+        os.makedirs(folder)
+        source = os.path.join(folder, "train.src")
+        emitted = self.model.compile(options, "--emit=source", "-o", source)
+        if emitted.returncode:
+            raise RuntimeError("compile: " + emitted.stderr.strip()[:2000])
+        program = os.path.join(folder, "train")
+        self.tools.build(source, program)
+        metrics = os.path.join(folder, "metrics.jsonl")
+        command = [program]
+        if self.channel == "mpi" and ranks > 1:
+            command = ["mpirun", "--allow-run-as-root", "--oversubscribe",
+                       "-np", str(ranks), program]
+        elif ranks > 1:
+            command += ["--ranks", str(ranks)]
+        run(command + [
+            "--synthetic", "--seed", SEED, "--steps", str(STEPS),
+            "--check-replicas", "--quiet", "--metrics", metrics,
+            "--dump-step",
+            os.path.join(folder, "gradients.safetensors"),
+            "--save", os.path.join(folder, "saved"),
+        ])
+        losses = [json.loads(line).get("loss") for line in open(metrics)]
+        result = (
+            np.array([loss for loss in losses if loss is not None]),
+            read_safetensors(os.path.join(folder, "gradients.safetensors")),
+            read_safetensors(
+                os.path.join(folder, "saved", "parameters.safetensors")),
+        )
+        shutil.rmtree(folder, ignore_errors=True)
+        return result
+
+    def compare(self, found):
+        problems = []
+
+        def note(what, name, error, allowed):
+            self.worst[what] = max(self.worst[what], error)
+            if not error <= allowed:
+                problems.append("%s %s off by %.1e" % (what, name, error))
+
+        losses, gradients, parameters = self.reference
+        if len(found[0]) != len(losses):
+            return ["%d losses, expected %d" % (len(found[0]), len(losses))]
+        for step, (a, b) in enumerate(zip(found[0], losses)):
+            note("loss", str(step), abs(a / b - 1), LOSS)
+        for what, mine, theirs in (("gradient", found[1], gradients),
+                                   ("parameter", found[2], parameters)):
+            if set(mine) != set(theirs):
+                problems.append("%ss have other names" % what)
+                continue
+            # A tensor that is zero but for rounding is measured by the others.
+            largest = max(np.linalg.norm(x) for x in theirs.values())
+            for name, expected in theirs.items():
+                norm = max(np.linalg.norm(expected), 1e-4 * largest)
+                error = np.linalg.norm(mine[name] - expected) / norm
+                note(what, name, error, NORM)
+        return problems
+
+    def check(self, label, options, ranks):
+        try:
+            return self.compare(self.train(label, options, ranks))
+        except (RuntimeError, subprocess.TimeoutExpired) as error:
+            return [str(error)]
+
+
+def single_plans(layers, sizes):
+    for name, dims in layers.items():
+        for dim in dims:
+            for size in sizes:
+                yield ("%s=%s over %d" % (name, dim, size),
+                       ["--grid", "a=%d" % size,
+                        "--split", "%s=%s:a" % (name, dim)], size)
+
+
+def random_plans(layers, grids, count, draw):
+    for i in range(count):
+        sizes = [int(size) for size in grids[i % len(grids)].split("x")]
+        axes = ["a", "b", "c", "d"][: len(sizes)]
+        options = ["--grid",
+                   ",".join("%s=%d" % each for each in zip(axes, sizes))]
+        for name, dims in layers.items():
+            if draw.random() < 0.25:
+                continue
+            items, free = {}, list(axes)
+            draw.shuffle(free)
+            for axis in free:
+                if draw.random() < 0.2:
+                    continue
+                items.setdefault(draw.choice(list(dims)), []).append(axis)
+            if items:
+                split = ",".join("%s:%s" % (dim, "+".join(chosen))
+                                 for dim, chosen in items.items())
+                options += ["--split", "%s=%s" % (name, split)]
+        yield "random %d" % i, options, int(np.prod(sizes))
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("partita")
+    parser.add_argument("link")
+    parser.add_argument("workdir")
+    parser.add_argument("models", nargs="+")
+    parser.add_argument("--batch", type=int, default=5)
+    parser.add_argument("--single", default="")
+    parser.add_argument("--random", type=int, default=0)
+    parser.add_argument("--grids", default="2x2,2x3,2x2x2")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--limit", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--channel", default="threads")
+    arguments = parser.parse_args()
+
+    os.environ["OMP_NUM_THREADS"] = "1"
+    os.makedirs(arguments.workdir, exist_ok=True)
+    tools = Toolchain(arguments.link, arguments.workdir)
+    failed = total = 0
+    for path in arguments.models:
+        model = Model(arguments, path, arguments.workdir)
+        sweep = Sweep(arguments, model, tools)
+        sweep.reference = sweep.train("one", [], 1)
+        layers = model.layers()
+        sizes = [int(size) for size in arguments.single.split(",") if size]
+        draw = random.Random("%d/%s" % (arguments.seed, model.name))
+        plans = list(single_plans(layers, sizes))
+        if arguments.limit and len(plans) > arguments.limit:
+            plans = draw.sample(plans, arguments.limit)
+        plans += random_plans(layers, arguments.grids.split(","),
+                              arguments.random, draw)
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            jobs = [
+                pool.submit(sweep.check, "plan%d" % i, options, ranks)
+                for i, (_, options, ranks) in enumerate(plans)
+            ]
+            for (label, options, _), job in zip(plans, jobs):
+                problems = job.result()
+                total += 1
+                if problems:
+                    failed += 1
+                    print("FAILED %s, %s:\n  partita compile %s\n  %s" % (
+                        model.name, label,
+                        " ".join("'%s'" % each for each in options),
+                        "\n  ".join(problems[:5])), flush=True)
+        print("%s: %d layers, %d plans, worst loss %.1e, gradient %.1e, "
+              "parameter %.1e" % (model.name, len(layers), len(plans),
+                                  sweep.worst["loss"], sweep.worst["gradient"],
+                                  sweep.worst["parameter"]), flush=True)
+    print("%d plans, %d failed" % (total, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
