@@ -78,6 +78,25 @@ nn::LocalPart partOf(Operation *op, const nn::IterationSpace &space,
   return part;
 }
 
+/// What readers of a part cannot tell of the whole operation.
+void noteWhole(Operation *op, Operation *copy) {
+  MLIRContext *context = op->getContext();
+  NamedAttrList whole;
+  for (NamedAttribute attr : op->getAttrs())
+    if (attr.getName() != kSplitAttr &&
+        copy->getAttr(attr.getName()) != attr.getValue() &&
+        !isa<nn::ConstantOp>(op))
+      whole.set(attr.getName(), attr.getValue());
+  if (!isa<InferTypeOpInterface>(op) || isa<nn::ConstantOp>(op)) {
+    SmallVector<Attribute> types;
+    for (Type type : op->getResultTypes())
+      types.push_back(TypeAttr::get(type));
+    whole.set("results", ArrayAttr::get(context, types));
+  }
+  if (!whole.empty())
+    copy->setAttr(spmd::kWholeAttr, whole.getDictionary(context));
+}
+
 /// A copy of `op` with the types and attributes of `rank`'s part; it stands
 /// nowhere yet. Regions are scalar bodies, which do not change.
 Operation *localCopy(Operation *op, const OpLayouts &needed, GridAttr grid,
@@ -96,6 +115,7 @@ Operation *localCopy(Operation *op, const OpLayouts &needed, GridAttr grid,
   if (auto constant = dyn_cast<nn::ConstantOp>(copy)) {
     auto value = cast<DenseElementsAttr>(constant.getValue());
     constant.setValueAttr(value.resizeSplat(nn::tensorType(constant.getY())));
+    noteWhole(op, copy);
     return copy;
   }
   auto partitionable = cast<nn::PartitionableOp>(op);
@@ -110,11 +130,13 @@ Operation *localCopy(Operation *op, const OpLayouts &needed, GridAttr grid,
       if (result == placed)
         layout = withoutPartial(made);
     copy->setAttr("layout", layout);
+    noteWhole(op, copy);
     return copy;
   }
   nn::IterationSpace space = partitionable.getIterationSpace();
   cast<nn::PartitionableOp>(copy).localizeAttributes(
       op, partOf(op, space, needed, grid, rank));
+  noteWhole(op, copy);
   return copy;
 }
 
@@ -291,13 +313,25 @@ LogicalResult ClassProgram::replaceEmpty(OpBuilder &builder, Operation *op,
     return failure();
   if (auto concat = dyn_cast<nn::ConcatOp>(op); concat && !isNothing) {
     SmallVector<Value> parts;
-    for (Value operand : operands)
-      if (!isEmptyTensor(operand.getType()))
-        parts.push_back(operand);
+    SmallVector<Attribute> all;
+    SmallVector<int64_t> present;
+    for (auto [i, operand] : llvm::enumerate(operands)) {
+      all.push_back(TypeAttr::get(op->getOperand(i).getType()));
+      if (isEmptyTensor(operand.getType()))
+        continue;
+      parts.push_back(operand);
+      present.push_back(i);
+    }
     auto copy = builder.create<nn::ConcatOp>(op->getLoc(), types[0], parts,
                                              concat.getAxisAttr());
     if (Attribute split = op->getAttr(kSplitAttr))
       copy->setAttr(spmd::kSplitAttr, split);
+    copy->setAttr(
+        spmd::kWholeAttr,
+        builder.getDictionaryAttr(
+            {builder.getNamedAttr("operands", builder.getArrayAttr(all)),
+             builder.getNamedAttr("present",
+                                  builder.getDenseI64ArrayAttr(present))}));
     finish(builder, op, copy->getResults());
     return success();
   }
@@ -307,6 +341,19 @@ LogicalResult ClassProgram::replaceEmpty(OpBuilder &builder, Operation *op,
       combiner = dim.combiner;
   auto conv = dyn_cast<nn::ConvOp>(op);
   SmallVector<Value> results;
+  auto name = builder.getNamedAttr(
+      "op", builder.getStringAttr(op->getName().getStringRef()));
+  auto standFor = [&](Value value) {
+    unsigned i = results.size();
+    value.getDefiningOp()->setAttr(
+        spmd::kStandsForAttr,
+        builder.getDictionaryAttr(
+            {name, builder.getNamedAttr("result", builder.getI64IntegerAttr(i)),
+             builder.getNamedAttr("of",
+                                  TypeAttr::get(op->getResult(i).getType())),
+             builder.getNamedAttr("layout", layouts.of(op).computed[i])}));
+    results.push_back(value);
+  };
   for (Type type : types) {
     if (conv && conv.getBias() && !isEmptyTensor(type)) {
       // Windows that see only padding.
@@ -317,11 +364,12 @@ LogicalResult ClassProgram::replaceEmpty(OpBuilder &builder, Operation *op,
           RankedTensorType::get(shape,
                                 cast<RankedTensorType>(type).getElementType()),
           operands[2]);
-      results.push_back(
-          builder.create<nn::BroadcastOp>(op->getLoc(), type, bias));
+      bias.getDefiningOp()->setAttr(spmd::kStandsForAttr,
+                                    builder.getDictionaryAttr({name}));
+      standFor(builder.create<nn::BroadcastOp>(op->getLoc(), type, bias));
       continue;
     }
-    results.push_back(makeSplat(builder, op->getLoc(), type, combiner));
+    standFor(makeSplat(builder, op->getLoc(), type, combiner));
   }
   finish(builder, op, results);
   return success();

@@ -193,6 +193,8 @@ private:
       outputs.push_back(bufferOf(result));
     NamedAttrList params(op->getAttrDictionary());
     Attribute split = params.erase(spmd::kSplitAttr);
+    params.erase(spmd::kWholeAttr);
+    params.erase(spmd::kStandsForAttr);
     auto launched = launch(op->getLoc(), op->getName().getStringRef(), inputs,
                            outputs, params.getDictionary(op->getContext()));
     if (!launched)

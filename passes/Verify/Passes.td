@@ -98,13 +98,29 @@ def VerifyPlan : Pass<"partita-verify-plan", "::mlir::ModuleOp"> {
 }
 
 def VerifyPartition : Pass<"partita-verify-partition", "::mlir::ModuleOp"> {
-  let summary = "parts tile the whole, gradients are combined once";
+  let summary = "parts belong to a whole, gradients are combined once";
   let description = [{
-    What: checks a partitioned module: the classes name every rank exactly
-    once; the parts of each argument and result over all ranks have the sizes
-    that tile the global tensor exactly once; all classes have the same
-    sequence of collectives; what differs from rank to rank is combined before
-    it becomes a variable or a whole result, and not twice.
+    What: checks a partitioned module without knowing the plan:
+
+    - the classes name every rank exactly once; the layouts of arguments,
+      results and variables tile the whole, and types are the parts of every
+      rank of the class;
+    - through each function it follows of which whole tensor a value is a part,
+      which part, and whether it is partial or each rank's own (Placement.h). A
+      move begins where the value lies, and every element comes from a rank
+      that takes part; all_reduce combines over axes over which the value is
+      partial, by its kind;
+    - every nn operation is a part of a whole one: operands hold what the split
+      needs, dimension by dimension, windows begin where they do in the whole,
+      a partial operand only goes into what is linear in all operands together
+      (PartCheck.h, WholeOperation.h);
+    - what a variable gets lies as the variable does and is neither partial nor
+      each rank's own: so each gradient is combined exactly once, over exactly
+      the axes over which it is partial;
+    - means count the elements of all ranks: the loss and its gradient, and
+      statistics; `local` ones those of the rank;
+    - all classes run parts of the same operations, leave out only empty parts,
+      and communicate the same in the same order.
 
     Needs: a module after partita-partition-program.
 

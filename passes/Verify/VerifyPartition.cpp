@@ -9,16 +9,15 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "dialects/Dist/Interfaces/Layouts.h"
-#include "dialects/NN/IR/NNOps.h"
-#include "dialects/SPMD/IR/SPMDDialect.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Verify/Passes.h"
+#include "passes/Verify/Placement.h"
 #include <map>
+#include <memory>
 #include <set>
 
 using namespace mlir;
 using namespace partita;
+using namespace partita::verify;
 
 namespace partita {
 #define GEN_PASS_DEF_VERIFYPARTITION
@@ -41,35 +40,22 @@ struct VerifyPartitionPass
       return signalPassFailure();
     failedAny = false;
     verifyClasses();
-    std::map<std::string, std::pair<func::FuncOp, std::vector<std::string>>>
-        collectivesOfPhase;
+    verifyVariables();
+    std::map<std::string, std::vector<Checked>> phases;
     for (auto function : module.getOps<func::FuncOp>()) {
-      verifyParts(function);
-      verifyWhole(function);
-      verifyGradients(function);
-      std::vector<std::string> calls;
-      function.walk([&](Operation *op) {
-        if (!spmd::isCollective(op))
-          return;
-        // Parts differ between classes; what is moved does not.
-        std::string call;
-        llvm::raw_string_ostream out(call);
-        if (auto reduce = dyn_cast<spmd::AllReduceOp>(op))
-          out << stringifyReduction(reduce.getReduction()) << ' '
-              << reduce.getAxes() << ' '
-              << cast<RankedTensorType>(reduce.getX().getType())
-                     .getElementType();
-        else
-          out << op->getName() << ' ' << op->getAttrDictionary();
-        calls.push_back(call);
-      });
+      ArrayRef<int64_t> ranks = verifySignature(function);
+      if (ranks.empty())
+        continue;
+      auto check =
+          std::make_unique<PlacementCheck>(module, grid, function, ranks);
+      bool isGood = check->run();
+      failedAny |= !isGood;
       auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
-      auto [it, isNew] = collectivesOfPhase.try_emplace(
-          phase ? phase.str() : "", function, calls);
-      if (!isNew && it->second.second != calls)
-        refuse(function, "collectives differ from those of @" +
-                             it->second.first.getName());
+      phases[phase ? phase.str() : ""].push_back(
+          {function, ranks, std::move(check), isGood});
     }
+    for (auto &[name, functions] : phases)
+      verifyAgreement(name, functions);
     if (failedAny)
       signalPassFailure();
     markAllAnalysesPreserved();
@@ -95,24 +81,49 @@ private:
                          Twine(grid.getNumRanks()) + " ranks");
   }
 
+  /// Variables lie in parts that tile.
+  void verifyVariables() {
+    for (auto variable : module.getOps<nn::VariableOp>()) {
+      auto layout =
+          variable->getAttrOfType<dist::LayoutAttr>(dist::kLayoutAttr);
+      if (layout)
+        verifyTiling(variable, layout, variable.getTensorType(),
+                     "variable '" + variable.getSymName() + "'");
+    }
+  }
+
+  /// Whether the parts of a layout cover every element exactly once.
+  bool verifyTiling(Operation *op, dist::LayoutAttr layout,
+                    RankedTensorType type, const Twine &what) {
+    std::string wrong = faultOf(grid, layout, type);
+    if (wrong.empty() &&
+        !dist::isTiling(dist::toGrid(grid), dist::toLayout(grid, layout),
+                        dist::sizesOf(type)))
+      llvm::raw_string_ostream(wrong)
+          << "parts of " << layout << " overlap or leave gaps in " << type;
+    if (wrong.empty())
+      return true;
+    refuse(op, what + ": " + wrong);
+    return false;
+  }
+
   /// The local type is the layout's part for every rank of the class; since
   /// parts of one layout tile the dimension, all ranks together tile the
   /// tensor.
-  void verifyPart(func::FuncOp function, Type local, Attribute globalAttr,
-                  Attribute layoutAttr, const Twine &what) {
+  bool verifyPart(func::FuncOp function, ArrayRef<int64_t> ranks, Type local,
+                  Attribute globalAttr, Attribute layoutAttr,
+                  const Twine &what) {
     auto global = dyn_cast_or_null<TypeAttr>(globalAttr);
     auto layout = dyn_cast_or_null<dist::LayoutAttr>(layoutAttr);
-    if (!global || !layout)
-      return refuse(function, what + " has no spmd.global or dist.layout");
-    auto symbol = function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
-    if (!symbol || !ranksOf.count(symbol.getValue()))
-      return refuse(function, "it belongs to no class");
-    auto whole = dyn_cast<RankedTensorType>(global.getValue());
-    if (!whole ||
-        whole.getRank() != static_cast<int64_t>(layout.getDims().size()))
-      return refuse(function,
-                    what + " has a layout that does not fit its spmd.global");
-    for (int64_t rank : ranksOf[symbol.getValue()]) {
+    auto whole = global ? dyn_cast<RankedTensorType>(global.getValue())
+                        : RankedTensorType();
+    if (!whole || !whole.hasStaticShape() || !layout) {
+      refuse(function, what + " has no spmd.global or dist.layout");
+      return false;
+    }
+    if (!verifyTiling(function, layout, whole, what))
+      return false;
+    for (int64_t rank : ranks) {
       Type expected = dist::localType(grid, layout, whole, rank);
       if (expected == local)
         continue;
@@ -120,103 +131,127 @@ private:
       llvm::raw_string_ostream(text)
           << " has type " << local << ", but rank " << rank << " holds "
           << expected << " of " << whole;
-      return refuse(function, what + text);
+      refuse(function, what + text);
+      return false;
     }
+    return true;
   }
 
-  void verifyParts(func::FuncOp function) {
+  /// The ranks that run `function`; none when its signature does not fit.
+  ArrayRef<int64_t> verifySignature(func::FuncOp function) {
+    auto symbol = function->getAttrOfType<FlatSymbolRefAttr>(spmd::kClassAttr);
+    if (!symbol || !ranksOf.count(symbol.getValue())) {
+      refuse(function, "it belongs to no class");
+      return {};
+    }
+    ArrayRef<int64_t> ranks = ranksOf[symbol.getValue()];
+    bool isGood = true;
     for (unsigned i = 0; i < function.getNumArguments(); ++i)
-      verifyPart(function, function.getArgumentTypes()[i],
-                 function.getArgAttr(i, "spmd.global"),
-                 function.getArgAttr(i, dist::kLayoutAttr),
-                 "argument " + Twine(i));
+      isGood &= verifyPart(function, ranks, function.getArgumentTypes()[i],
+                           function.getArgAttr(i, "spmd.global"),
+                           function.getArgAttr(i, dist::kLayoutAttr),
+                           "argument " + Twine(i));
     for (unsigned i = 0; i < function.getNumResults(); ++i)
-      verifyPart(function, function.getResultTypes()[i],
-                 function.getResultAttr(i, "spmd.global"),
-                 function.getResultAttr(i, dist::kLayoutAttr),
-                 "result " + Twine(i));
+      isGood &= verifyPart(function, ranks, function.getResultTypes()[i],
+                           function.getResultAttr(i, "spmd.global"),
+                           function.getResultAttr(i, dist::kLayoutAttr),
+                           "result " + Twine(i));
+    return isGood ? ranks : ArrayRef<int64_t>();
   }
 
-  using AxisSet = std::set<StringRef>;
+  /// What one class's function does.
+  struct Checked {
+    func::FuncOp function;
+    ArrayRef<int64_t> ranks;
+    std::unique_ptr<PlacementCheck> check;
+    bool isGood;
+  };
 
-  /// The axes with several ranks that split a tensor or let it vary.
-  AxisSet axesOf(Attribute attribute) const {
-    AxisSet axes;
-    auto layout = dyn_cast_or_null<dist::LayoutAttr>(attribute);
-    if (!layout)
-      return axes;
-    auto add = [&](StringAttr axis) {
-      if (grid.getAxisSize(axis.getValue()) > 1)
-        axes.insert(axis.getValue());
-    };
-    for (ArrayAttr dim : layout.getDims())
-      for (auto axis : dim.getAsRange<StringAttr>())
-        add(axis);
-    for (StringAttr axis : layout.getVarying())
-      add(axis);
-    return axes;
+  /// Attributes of arguments and results that all classes share.
+  static std::string signatureOf(func::FuncOp function) {
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    out << function.getArgAttrsAttr() << function.getResAttrsAttr();
+    return text;
   }
 
-  Attribute layoutOfVariable(StringRef name) {
-    auto variable = module.lookupSymbol<nn::VariableOp>(name);
-    return variable ? variable->getAttr(dist::kLayoutAttr) : Attribute();
-  }
-
-  /// Variables and whole results are equal on all ranks: what differs from
-  /// rank to rank must meet a collective on its way to one.
-  void verifyWhole(func::FuncOp function) {
-    llvm::DenseMap<Value, AxisSet> differsOver;
-    for (auto [i, argument] : llvm::enumerate(function.getArguments()))
-      differsOver[argument] = axesOf(function.getArgAttr(i, dist::kLayoutAttr));
-    for (Operation &op : function.front().without_terminator()) {
-      // A mask drawn in parts says so.
-      AxisSet axes = axesOf(op.getAttr("layout"));
-      for (Value operand : op.getOperands())
-        axes.insert(differsOver[operand].begin(), differsOver[operand].end());
-      if (auto reduce = dyn_cast<spmd::AllReduceOp>(op))
-        for (auto axis : reduce.getAxes().getAsRange<StringAttr>())
-          axes.erase(axis.getValue());
-      if (spmd::isMove(&op))
-        axes = axesOf(op.getAttr("to"));
-      if (auto read = dyn_cast<nn::ReadOp>(op))
-        axes = axesOf(layoutOfVariable(read.getVariable()));
-      StringRef target;
-      if (nn::isUpdate(&op))
-        target = nn::updatedVariable(&op);
-      else if (auto assign = dyn_cast<nn::AssignOp>(op))
-        target = assign.getVariable();
-      if (!target.empty())
-        for (StringRef axis : axesOf(layoutOfVariable(target)))
-          axes.erase(axis);
-      if (!target.empty() && !axes.empty())
-        refuse(&op, "the value differs over axis '" + *axes.begin() +
-                        "', so that ranks would give the variable different "
-                        "values; combine it first");
-      for (Value result : op.getResults())
-        differsOver[result] = axes;
-    }
-    for (auto [i, value] :
-         llvm::enumerate(function.front().getTerminator()->getOperands())) {
-      AxisSet stated = axesOf(function.getResultAttr(i, dist::kLayoutAttr));
-      for (StringRef axis : differsOver[value])
-        if (!stated.count(axis))
-          refuse(function, "result " + Twine(i) + " differs over axis '" +
-                               axis + "', but its layout does not say so");
+  /// All classes run parts of the same operations and send the same, in the
+  /// same order. A rank that waits for a call that others do not make waits for
+  /// ever.
+  void verifyAgreement(StringRef phase, MutableArrayRef<Checked> functions) {
+    if (functions.size() != ranksOf.size())
+      refuse(functions.front().function,
+             "phase '" + phase + "' has " + Twine(functions.size()) +
+                 " functions for " + Twine(ranksOf.size()) +
+                 " classes; expected one for each");
+    Checked &first = functions.front();
+    for (Checked &other : functions.drop_front()) {
+      StringRef name = first.function.getName();
+      if (signatureOf(first.function) != signatureOf(other.function))
+        refuse(other.function, "arguments and results are parts of others than "
+                               "those of @" +
+                                   name);
+      verifyCollectives(first, other);
+      // Steps after a fault are not known.
+      if (first.isGood && other.isGood)
+        verifySteps(first, other);
     }
   }
 
-  /// No all_reduce of an all_reduce on the way to an update.
-  void verifyGradients(func::FuncOp function) {
-    function.walk([&](spmd::AllReduceOp op) {
-      Operation *producer = op.getX().getDefiningOp();
-      while (isa_and_nonnull<nn::ReshapeOp>(producer))
-        producer = producer->getOperand(0).getDefiningOp();
-      if (auto inner = dyn_cast_or_null<spmd::AllReduceOp>(producer);
-          inner && inner.getAxes() == op.getAxes())
-        refuse(op, "a value is combined twice over the same axes");
-    });
+  void verifyCollectives(Checked &first, Checked &other) {
+    auto left = first.check->getCollectives();
+    auto right = other.check->getCollectives();
+    StringRef name = first.function.getName();
+    for (auto [i, pair] : llvm::enumerate(llvm::zip(left, right))) {
+      auto [expected, found] = pair;
+      if (expected.second == found.second)
+        continue;
+      return refuse(found.first, "call " + Twine(i) + " of the class is " +
+                                     found.second + ", but @" + name +
+                                     " calls " + expected.second);
+    }
+    if (left.size() != right.size())
+      refuse(other.function, "the class makes " + Twine(right.size()) +
+                                 " calls, but @" + name + " makes " +
+                                 Twine(left.size()));
   }
 
+  void verifySteps(Checked &first, Checked &other) {
+    auto left = first.check->getSteps(), right = other.check->getSteps();
+    StringRef name = first.function.getName();
+    for (auto [expected, found] : llvm::zip(left, right)) {
+      if (expected.made != found.made)
+        return refuse(found.op, "makes " + found.made + ", but @" + name +
+                                    " makes " + expected.made);
+      if (!expected.standsIn && !found.standsIn && expected.how != found.how)
+        return refuse(found.op, "is a part of " + found.made + " by " +
+                                    found.how + ", but in @" + name + " by " +
+                                    expected.how);
+      if (!verifyEmpty(expected, found, first.ranks) ||
+          !verifyEmpty(found, expected, other.ranks))
+        return;
+    }
+    if (left.size() != right.size())
+      refuse(other.function, "the class runs " + Twine(right.size()) +
+                                 " operations, but @" + name + " runs " +
+                                 Twine(left.size()));
+  }
+
+  /// Only an empty part may be left out. `step` may stand for one of `ranks`,
+  /// `real` says what it would be.
+  bool verifyEmpty(const Step &step, const Step &real,
+                   ArrayRef<int64_t> ranks) {
+    if (!step.standsIn || !real.isEmpty)
+      return true;
+    for (int64_t rank : ranks)
+      if (!real.isEmpty(rank)) {
+        refuse(step.op, "rank " + Twine(rank) +
+                            " leaves out its part of an operation, which is "
+                            "not empty");
+        return false;
+      }
+    return true;
+  }
   ModuleOp module;
   dist::GridAttr grid;
   llvm::StringMap<SmallVector<int64_t>> ranksOf;

@@ -43,6 +43,23 @@ constexpr llvm::StringLiteral kPhaseAttr = "spmd.phase";
 /// readers of the emitted program.
 constexpr llvm::StringLiteral kSplitAttr = "spmd.split";
 
+/// Discardable attribute of a local operation with a split: what the whole
+/// operation has instead, as far as it cannot be told from the part. The result
+/// types are `results`; attributes that the part changes (paddings, starts,
+/// sizes, groups, the scale of local statistics) are given by name. Where the
+/// part leaves out empty operands, `operands` are the types of all and
+/// `present` says which ones the part has.
+///
+///   nn.conv ... {pads = array<i64: 1, 0>, spmd.split = #dist.split<w = [row]>,
+///                spmd.whole = {pads = array<i64: 1, 1>}}
+constexpr llvm::StringLiteral kWholeAttr = "spmd.whole";
+
+/// Discardable attribute of an operation that stands for one whose part on
+/// these ranks is empty: the name `op` of that operation, the number `result`
+/// of the result that this value is, the whole type `of` and the `layout`.
+/// Operations that only prepare the value have the name alone.
+constexpr llvm::StringLiteral kStandsForAttr = "spmd.stands_for";
+
 /// Operations that change where a value lives, the communicating ones and
 /// slices; and operations that communicate.
 inline bool isMove(mlir::Operation *op) {

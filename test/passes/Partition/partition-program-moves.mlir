@@ -137,7 +137,7 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
 // CHECK: spmd.all_reduce max %{{.*}} over ["data"] : tensor<f32>
 // CHECK-NEXT: spmd.all_reduce sum %{{.*}} over ["data"] : tensor<f32>
 // CHECK-LABEL: func.func @step_c1(%arg0: tensor<0x4xf32>
-// CHECK-NOT: nn.matmul
+// CHECK-NOT: = nn.matmul
 // CHECK: %[[L:.*]] = nn.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT: %[[M:.*]] = nn.constant dense<0xFF800000> : tensor<f32>
 // CHECK-NEXT: %[[G:.*]] = nn.constant dense<0.000000e+00> : tensor<3x4xf32>
