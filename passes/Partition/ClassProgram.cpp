@@ -345,10 +345,15 @@ LogicalResult ClassProgram::replaceEmpty(OpBuilder &builder, Operation *op,
       "op", builder.getStringAttr(op->getName().getStringRef()));
   auto standFor = [&](Value value) {
     unsigned i = results.size();
+    // Numbered, so that two of them stay two values: each may be combined in
+    // place.
     value.getDefiningOp()->setAttr(
         spmd::kStandsForAttr,
         builder.getDictionaryAttr(
-            {name, builder.getNamedAttr("result", builder.getI64IntegerAttr(i)),
+            {name,
+             builder.getNamedAttr("number",
+                                  builder.getI64IntegerAttr(standIns++)),
+             builder.getNamedAttr("result", builder.getI64IntegerAttr(i)),
              builder.getNamedAttr("of",
                                   TypeAttr::get(op->getResult(i).getType())),
              builder.getNamedAttr("layout", layouts.of(op).computed[i])}));

@@ -86,6 +86,8 @@ private:
   MovePaths &paths;
   int64_t rank;
   mlir::IRMapping mapping;
+  /// Constants and broadcasts that stand for parts without elements.
+  int64_t standIns = 0;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> moves;
 };
 

@@ -249,7 +249,7 @@ void FunctionMemory::joinCollectives() {
          llvm::none_of(run, [&](spmd::AllReduceOp other) {
            return storageOf(other.getX()) == storageOf(reduce.getX());
          }));
-    if (!matches)
+    if (!matches || reduce->hasAttr(kAloneAttr))
       close();
     run.push_back(reduce);
   }

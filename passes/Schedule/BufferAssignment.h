@@ -51,6 +51,10 @@ struct Bucket {
   std::vector<int64_t> stateBegins;
   /// Index of the operation after which all gradients are ready.
   int64_t ready = 0;
+  /// Sent after this many collectives, which is the same in all classes.
+  int64_t after = 0;
+  /// The largest place of a gradient in the order of all.
+  int64_t last = 0;
 };
 
 /// A range of the arena and how long it is needed.
@@ -85,7 +89,17 @@ struct ClassFacts {
   /// classes form the same buckets by them: what is sent together must be sent
   /// together everywhere.
   std::map<std::string, int64_t> largestGradient;
+  /// Place of each parameter's gradient in the order in which they are ready in
+  /// the first class, which all classes follow.
+  std::map<std::string, int64_t> order;
+  /// How many collectives precede each parameter's gradient, in the class where
+  /// these are most.
+  std::map<std::string, int64_t> collectivesBefore;
 };
+
+/// Set on an all_reduce that some class cannot issue in one call with the one
+/// before it.
+constexpr llvm::StringLiteral kAloneAttr = "spmd.alone";
 
 /// Offsets that all functions of a class agree on.
 class ClassMemory {

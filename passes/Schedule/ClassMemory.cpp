@@ -64,7 +64,7 @@ bool partita::isBucketed(spmd::AllReduceOp reduce) {
 }
 
 bool partita::isReturnedOnly(spmd::AllReduceOp reduce) {
-  return reduce.getX().hasOneUse() &&
+  return reduce.getX().hasOneUse() && !reduce.getY().use_empty() &&
          llvm::all_of(reduce.getY().getUsers(), [](Operation *user) {
            return isa<func::ReturnOp>(user);
          });
@@ -104,8 +104,15 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
       Operation *producer = localGradient(&op).getDefiningOp();
       updates.push_back({producer ? index.lookup(producer) : -1, &op});
     }
-  llvm::stable_sort(
-      updates, [](const auto &a, const auto &b) { return a.first < b.first; });
+  // Ranks send the same buckets in the same order, whatever their class leaves
+  // out.
+  auto factOf = [](const std::map<std::string, int64_t> &fact, Operation *op) {
+    auto it = fact.find(nn::updatedVariable(op).str());
+    return it == fact.end() ? 0 : it->second;
+  };
+  llvm::stable_sort(updates, [&](const auto &a, const auto &b) {
+    return factOf(facts.order, a.second) < factOf(facts.order, b.second);
+  });
   // One bucket of each kind is open at a time.
   struct Open {
     BucketKind kind;
@@ -127,6 +134,9 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     Bucket &bucket = buckets[found->bucket];
     bucket.updates.push_back(update);
     bucket.ready = std::max(bucket.ready, ready);
+    bucket.after =
+        std::max(bucket.after, factOf(facts.collectivesBefore, update));
+    bucket.last = std::max(bucket.last, factOf(facts.order, update));
     int64_t bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
     bucket.offsets.push_back(alignUp(bucket.bytes));
     bucket.bytes = bucket.offsets.back() + bytes;
@@ -141,7 +151,9 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
   // In the order in which they are sent.
   std::stable_sort(
       buckets.begin(), buckets.end(),
-      [](const Bucket &a, const Bucket &b) { return a.ready < b.ready; });
+      [](const Bucket &a, const Bucket &b) { return a.last < b.last; });
+  for (size_t i = 1; i < buckets.size(); ++i)
+    buckets[i].after = std::max(buckets[i].after, buckets[i - 1].after);
 }
 
 void ClassMemory::placeBuckets() {

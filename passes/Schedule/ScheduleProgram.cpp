@@ -28,6 +28,12 @@ namespace partita {
 
 namespace {
 
+/// Whether `op` communicates where it stands: not in a bucket.
+bool isIssuedAlone(Operation *op) {
+  auto reduce = dyn_cast<spmd::AllReduceOp>(op);
+  return reduce ? !isBucketed(reduce) : spmd::isCollective(op);
+}
+
 /// Writes the scheduled form of one function.
 class FunctionSchedule {
 public:
@@ -55,6 +61,7 @@ public:
     for (Operation &op : function.front().without_terminator()) {
       int64_t i = memory.indexOf(&op);
       emitOp(&op);
+      issued += isIssuedAlone(&op);
       bool isLast = op.getNextNode() == function.front().getTerminator();
       if (isLast)
         finishStep();
@@ -374,10 +381,14 @@ private:
   void sendBuckets(int64_t i) {
     if (!isStep())
       return;
-    for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
-      if (bucket.communicates && bucket.ready == i &&
-          !doneOfBucket.contains(number))
+    // In order, and each at the same place among the other collectives in all
+    // classes.
+    for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets())) {
+      if (bucket.ready > i || bucket.after > issued)
+        return;
+      if (bucket.communicates && !doneOfBucket.contains(number))
         sendBucket(number);
+    }
   }
 
   /// What remains after the last operation: buckets not sent yet, updates in
@@ -456,6 +467,8 @@ private:
   llvm::DenseMap<size_t, int64_t> doneOfBucket;
   SmallVector<int64_t> pending;
   int64_t nextEvent = 0;
+  /// Collectives issued so far, without buckets.
+  int64_t issued = 0;
   StringRef section = "forward";
 };
 
@@ -480,6 +493,8 @@ struct ScheduleProgramPass
       classes.push_back(std::move(entry));
     }
     llvm::StringSet<> lasting = shareFacts(classes);
+    if (classes.size() > 1)
+      separateCollectives(module, classes);
     for (Scheduled &entry : classes)
       scheduleClass(module, entry, lasting, &entry == &classes.front());
   }
@@ -557,9 +572,83 @@ private:
               name && !argument.use_empty())
             lasting.insert(name.getValue());
       }
+    std::map<std::string, int64_t> order, before;
     for (Scheduled &entry : classes)
+      if (entry.step)
+        noteGradients(entry.step, order, before);
+    for (Scheduled &entry : classes) {
       entry.facts.largestGradient = largest;
+      entry.facts.order = order;
+      entry.facts.collectivesBefore = before;
+    }
     return lasting;
+  }
+
+  /// When gradients are ready: their order in the first class asked, and the
+  /// number of collectives before them.
+  static void noteGradients(func::FuncOp step,
+                            std::map<std::string, int64_t> &order,
+                            std::map<std::string, int64_t> &before) {
+    llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> places;
+    int64_t index = 0, collectives = 0;
+    SmallVector<std::pair<int64_t, Operation *>> ready;
+    for (Operation &op : step.front()) {
+      collectives += isIssuedAlone(&op);
+      places[&op] = {index++, collectives};
+      if (!nn::isUpdate(&op))
+        continue;
+      std::pair<int64_t, int64_t> place = {-1, 0};
+      if (Operation *producer = localGradient(&op).getDefiningOp())
+        place = places.lookup(producer);
+      ready.push_back({place.first, &op});
+      int64_t &most = before[nn::updatedVariable(&op).str()];
+      most = std::max(most, place.second);
+    }
+    llvm::stable_sort(
+        ready, [](const auto &a, const auto &b) { return a.first < b.first; });
+    if (order.empty())
+      for (auto [i, entry] : llvm::enumerate(ready))
+        order[nn::updatedVariable(entry.second).str()] = i;
+  }
+
+  /// Collectives that one class cannot issue in one call are issued one by one
+  /// in all.
+  void separateCollectives(ModuleOp module, std::vector<Scheduled> &classes) {
+    // Per phase, for each all_reduce in order: joined to the one before it?
+    llvm::StringMap<SmallVector<bool>> joined;
+    auto forEach = [&](auto visit) {
+      for (Scheduled &entry : classes) {
+        ClassMemory memory(module, entry.step, entry.functions, entry.facts,
+                           bucketBytes);
+        for (func::FuncOp function : entry.functions) {
+          auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
+          visit(function, memory, joined[phase ? phase.getValue() : ""]);
+        }
+      }
+    };
+    forEach([](func::FuncOp function, const ClassMemory &memory,
+               SmallVector<bool> &everywhere) {
+      FunctionMemory layout(function, memory);
+      llvm::DenseSet<Operation *> follows;
+      for (const auto &[first, members] : layout.getJoint())
+        follows.insert(members.begin() + 1, members.end());
+      size_t i = 0;
+      for (auto reduce : function.getOps<spmd::AllReduceOp>()) {
+        if (i == everywhere.size())
+          everywhere.push_back(true);
+        everywhere[i] = everywhere[i] && follows.contains(reduce);
+        ++i;
+      }
+    });
+    for (Scheduled &entry : classes)
+      for (func::FuncOp function : entry.functions) {
+        auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
+        SmallVector<bool> &everywhere = joined[phase ? phase.getValue() : ""];
+        for (auto [i, reduce] :
+             llvm::enumerate(function.getOps<spmd::AllReduceOp>()))
+          if (i < everywhere.size() && !everywhere[i])
+            reduce->setAttr(kAloneAttr, UnitAttr::get(&getContext()));
+      }
   }
 
   void scheduleClass(ModuleOp module, Scheduled &entry,
