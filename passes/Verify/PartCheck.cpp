@@ -295,22 +295,27 @@ private:
     return op->getAttrOfType<FloatAttr>("scale").getValueAsDouble();
   }
   static bool isClose(double a, double b) {
-    return std::abs(a - b) <= 1e-12 * std::max(std::abs(a), std::abs(b));
+    // Scales may have been numbers of single precision.
+    return std::abs(a - b) <= 1e-6 * std::max(std::abs(a), std::abs(b));
   }
 
-  /// The scales of means count all elements, on every rank.
+  /// The scales of means count all elements, on every rank. Sums have none.
   bool checkScales() {
-    if (!isa<nn::VarianceOp, nn::NormalizeGradOp>(op) || op->hasAttr("local"))
+    auto reduce = dyn_cast<nn::ReduceOp>(op);
+    bool isSum = reduce && reduce.getKind() == nn::ReduceKind::sum;
+    if ((!isSum && !isa<nn::VarianceOp, nn::NormalizeGradOp>(op)) ||
+        op->hasAttr("local"))
       return true;
     int64_t count = 1;
     for (int64_t axis : statisticAxes())
       count *= space.dims[axis].size;
     double scale = scaleOf(op);
     if (isClose(scale * static_cast<double>(count), 1) ||
-        (isa<nn::NormalizeGradOp>(op) && scale == 0))
+        (isSum && scale == 1) || (isa<nn::NormalizeGradOp>(op) && scale == 0))
       return true;
     fault() << "has scale " << scale << ", expected 1 / " << count
-            << ", the elements of the whole tensor";
+            << ", the elements of the whole tensor"
+            << (isSum ? ", for a mean or 1 for a sum" : "");
     return false;
   }
 

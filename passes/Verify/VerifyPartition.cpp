@@ -191,10 +191,11 @@ private:
         refuse(other.function, "arguments and results are parts of others than "
                                "those of @" +
                                    name);
+      // What follows after a fault is not known.
+      if (!first.isGood || !other.isGood)
+        continue;
       verifyCollectives(first, other);
-      // Steps after a fault are not known.
-      if (first.isGood && other.isGood)
-        verifySteps(first, other);
+      verifySteps(first, other);
     }
   }
 

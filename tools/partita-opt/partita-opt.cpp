@@ -5,17 +5,20 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// mlir-opt for Partita's dialects and passes.
+// mlir-opt for Partita's dialects and passes, and for the faults that test
+// them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "passes/Faults/Passes.h"
 #include "passes/Pipelines/Pipelines.h"
 
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   partita::registerAllPartitaDialects(registry);
   partita::registerAllPartitaPasses();
+  partita::registerFaultsPasses();
   return mlir::asMainReturnCode(
       mlir::MlirOptMain(argc, argv, "Partita's pass driver\n", registry));
 }

@@ -444,6 +444,19 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 
 // -----
 
+// A mean over the samples of one rank.
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  spmd.class @c0 ranks [0, 1]
+  func.func @step_c0(%x: tensor<2x3xf32> {dist.layout = #dist.layout<[[data], []]>, spmd.global = tensor<4x3xf32>})
+      attributes {spmd.class = @c0, spmd.phase = "step"} {
+    // expected-error @+1 {{contract of the partition phase: has scale 5.000000e-01, expected 1 / 4, the elements of the whole tensor, for a mean or 1 for a sum}}
+    %m = nn.reduce sum %x {axes = array<i64: 0>, scale = 0.5 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<2x3xf32>
+    return
+  }
+}
+
+// -----
+
 // Scales of statistics.
 module attributes {dist.grid = #dist.grid<data = 2>} {
   spmd.class @c0 ranks [0, 1]
@@ -469,15 +482,15 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 
 // -----
 
-// A mean over the samples of one rank.
+// A loss that is no mean, and a gradient of a mean over the samples of one rank.
 module attributes {dist.grid = #dist.grid<data = 2>, partita.loss = "cross_entropy"} {
   spmd.class @c0 ranks [0, 1]
   func.func @step_c0(%x: tensor<2x5xf32> {dist.layout = #dist.layout<[[data], []]>, spmd.global = tensor<4x5xf32>}, %y: tensor<2xi64> {dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<4xi64>})
       -> (tensor<f32> {dist.layout = #dist.layout<[]>, nn.name = "loss", spmd.global = tensor<f32>})
       attributes {spmd.class = @c0, spmd.phase = "step"} {
     %l = nn.cross_entropy %x, %y {axis = 1 : i64, spmd.split = #dist.split<d0 = [data]>} : tensor<2x5xf32>, tensor<2xi64>
-    // expected-error @+1 {{contract of the partition phase: has scale 0.500000, expected 1 / 4, the terms of the mean loss on all ranks}}
-    %m = nn.reduce sum %l {axes = array<i64: 0>, scale = 0.5 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<2xf32>
+    // expected-error @+1 {{contract of the partition phase: has scale 1.000000, expected 1 / 4, the terms of the mean loss on all ranks}}
+    %m = nn.reduce sum %l {axes = array<i64: 0>, scale = 1.0 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<2xf32>
     // expected-error @+1 {{contract of the partition phase: has scale 0.500000, expected 1 / 4, the terms of the mean loss on all ranks}}
     %g = nn.cross_entropy_grad %x, %y {axis = 1 : i64, scale = 0.5 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<2x5xf32>, tensor<2xi64>
     %s = spmd.all_reduce sum %m over ["data"] : tensor<f32>
@@ -487,20 +500,20 @@ module attributes {dist.grid = #dist.grid<data = 2>, partita.loss = "cross_entro
 
 // -----
 
-// Each class divides by its own count.
+// One class takes the mean, the other the sum.
 module attributes {dist.grid = #dist.grid<data = 2>} {
   spmd.class @c0 ranks [0]
   spmd.class @c1 ranks [1]
   func.func @step_c0(%x: tensor<2xf32> {dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<3xf32>})
       attributes {spmd.class = @c0, spmd.phase = "step"} {
-    %s = nn.reduce sum %x {axes = array<i64: 0>, scale = 0.5 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<2xf32>
+    %s = nn.reduce sum %x {axes = array<i64: 0>, scale = 1.0 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<2xf32>
     %t = spmd.all_reduce sum %s over ["data"] : tensor<f32>
     return
   }
   func.func @step_c1(%x: tensor<1xf32> {dist.layout = #dist.layout<[[data]]>, spmd.global = tensor<3xf32>})
       attributes {spmd.class = @c1, spmd.phase = "step"} {
     // expected-error @+1 {{contract of the partition phase: is a part of nn.reduce tensor<f32> #dist.layout<[], partial sum [data]> by}}
-    %s = nn.reduce sum %x {axes = array<i64: 0>, scale = 1.0 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<1xf32>
+    %s = nn.reduce sum %x {axes = array<i64: 0>, scale = 0.33333333333333331 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<1xf32>
     %t = spmd.all_reduce sum %s over ["data"] : tensor<f32>
     return
   }
