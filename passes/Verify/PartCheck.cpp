@@ -607,7 +607,8 @@ private:
     llvm::raw_string_ostream made(step.made), how(step.how);
     made << op->getName();
     for (const Placement &result : finding.results)
-      made << ' ' << result.whole << ' ' << text(result.held);
+      made << ' ' << result.whole << ' '
+           << text(simplify(grid, result.held, sizesOf(result.whole)));
     how << split << ' ' << whole->getAttrDictionary();
     for (Type type : whole->getOperandTypes())
       how << ' ' << type;

@@ -275,7 +275,8 @@ void PlacementCheck::visitAllReduce(spmd::AllReduceOp op) {
   std::string call;
   llvm::raw_string_ostream(call)
       << op->getName() << ' ' << stringifyReduction(op.getReduction()) << ' '
-      << op.getAxes() << " of " << value->whole << ' ' << text(value->held);
+      << op.getAxes() << " of " << value->whole << ' '
+      << text(simplify(grid, value->held, sizesOf(value->whole)));
   collectives.push_back({op, call});
   static constexpr Combine kinds[] = {Combine::sum, Combine::max, Combine::min,
                                       Combine::prod};
@@ -490,7 +491,8 @@ void PlacementCheck::visitStandIn(Operation *op) {
   }
   place(op, op->getResult(0), {type, lies, lies});
   std::string made;
-  llvm::raw_string_ostream(made) << ' ' << type << ' ' << text(lies);
+  llvm::raw_string_ostream(made)
+      << ' ' << type << ' ' << text(simplify(grid, lies, sizesOf(type)));
   if (number.getInt() == 0)
     steps.push_back({op, true, name.getValue().str(), "", {}});
   if (steps.empty() || !steps.back().standsIn)
