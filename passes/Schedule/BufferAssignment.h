@@ -101,6 +101,10 @@ struct ClassFacts {
 /// before it.
 constexpr llvm::StringLiteral kAloneAttr = "spmd.alone";
 
+/// Set on an all_reduce of a gradient that some class needs before its update:
+/// no class may put it into a bucket.
+constexpr llvm::StringLiteral kImmediateAttr = "spmd.immediate";
+
 /// Offsets that all functions of a class agree on.
 class ClassMemory {
 public:

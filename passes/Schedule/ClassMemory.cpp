@@ -59,8 +59,8 @@ BucketKind kindOf(Operation *update) {
 } // namespace
 
 bool partita::isBucketed(spmd::AllReduceOp reduce) {
-  return reduce.getY().hasOneUse() && reduce.getX().hasOneUse() &&
-         nn::isUpdate(*reduce.getY().user_begin());
+  return !reduce->hasAttr(kImmediateAttr) && reduce.getY().hasOneUse() &&
+         reduce.getX().hasOneUse() && nn::isUpdate(*reduce.getY().user_begin());
 }
 
 bool partita::isReturnedOnly(spmd::AllReduceOp reduce) {

@@ -492,6 +492,12 @@ struct ScheduleProgramPass
       entry.facts.staging = std::move(*staging);
       classes.push_back(std::move(entry));
     }
+    markEverywhere(classes, kImmediateAttr, [](func::FuncOp function) {
+      SmallVector<bool> marks;
+      for (auto reduce : function.getOps<spmd::AllReduceOp>())
+        marks.push_back(!isBucketed(reduce));
+      return marks;
+    });
     llvm::StringSet<> lasting = shareFacts(classes);
     if (classes.size() > 1)
       separateCollectives(module, classes);
@@ -611,44 +617,55 @@ private:
         order[nn::updatedVariable(entry.second).str()] = i;
   }
 
+  /// Sets `name` on every all_reduce that `marksOf` marks in some class, in all
+  /// classes: ranks must treat it alike. `marksOf(function)` gives one mark per
+  /// all_reduce of a function, in order.
+  template <typename MarksOf>
+  static void markEverywhere(std::vector<Scheduled> &classes, StringRef name,
+                             MarksOf marksOf) {
+    llvm::StringMap<SmallVector<bool>> marked;
+    auto ofPhase = [&](func::FuncOp function) -> SmallVector<bool> & {
+      auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
+      return marked[phase ? phase.getValue() : ""];
+    };
+    for (Scheduled &entry : classes)
+      for (func::FuncOp function : entry.functions) {
+        SmallVector<bool> &all = ofPhase(function);
+        for (auto [i, mark] : llvm::enumerate(marksOf(function))) {
+          if (i == all.size())
+            all.push_back(false);
+          all[i] = all[i] || mark;
+        }
+      }
+    for (Scheduled &entry : classes)
+      for (func::FuncOp function : entry.functions)
+        for (auto [reduce, mark] :
+             llvm::zip(function.getOps<spmd::AllReduceOp>(), ofPhase(function)))
+          if (mark)
+            reduce->setAttr(name, UnitAttr::get(function.getContext()));
+  }
+
   /// Collectives that one class cannot issue in one call are issued one by one
   /// in all.
   void separateCollectives(ModuleOp module, std::vector<Scheduled> &classes) {
-    // Per phase, for each all_reduce in order: joined to the one before it?
-    llvm::StringMap<SmallVector<bool>> joined;
-    auto forEach = [&](auto visit) {
-      for (Scheduled &entry : classes) {
-        ClassMemory memory(module, entry.step, entry.functions, entry.facts,
-                           bucketBytes);
-        for (func::FuncOp function : entry.functions) {
-          auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
-          visit(function, memory, joined[phase ? phase.getValue() : ""]);
-        }
-      }
-    };
-    forEach([](func::FuncOp function, const ClassMemory &memory,
-               SmallVector<bool> &everywhere) {
-      FunctionMemory layout(function, memory);
+    llvm::DenseMap<Operation *, ClassMemory *> memoryOf;
+    std::vector<std::unique_ptr<ClassMemory>> memories;
+    for (Scheduled &entry : classes) {
+      memories.push_back(std::make_unique<ClassMemory>(
+          module, entry.step, entry.functions, entry.facts, bucketBytes));
+      for (func::FuncOp function : entry.functions)
+        memoryOf[function] = memories.back().get();
+    }
+    markEverywhere(classes, kAloneAttr, [&](func::FuncOp function) {
+      FunctionMemory layout(function, *memoryOf.lookup(function));
       llvm::DenseSet<Operation *> follows;
       for (const auto &[first, members] : layout.getJoint())
         follows.insert(members.begin() + 1, members.end());
-      size_t i = 0;
-      for (auto reduce : function.getOps<spmd::AllReduceOp>()) {
-        if (i == everywhere.size())
-          everywhere.push_back(true);
-        everywhere[i] = everywhere[i] && follows.contains(reduce);
-        ++i;
-      }
+      SmallVector<bool> marks;
+      for (auto reduce : function.getOps<spmd::AllReduceOp>())
+        marks.push_back(!follows.contains(reduce));
+      return marks;
     });
-    for (Scheduled &entry : classes)
-      for (func::FuncOp function : entry.functions) {
-        auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
-        SmallVector<bool> &everywhere = joined[phase ? phase.getValue() : ""];
-        for (auto [i, reduce] :
-             llvm::enumerate(function.getOps<spmd::AllReduceOp>()))
-          if (i < everywhere.size() && !everywhere[i])
-            reduce->setAttr(kAloneAttr, UnitAttr::get(&getContext()));
-      }
   }
 
   void scheduleClass(ModuleOp module, Scheduled &entry,
