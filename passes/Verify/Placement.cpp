@@ -318,6 +318,8 @@ bool PlacementCheck::checkSources(Operation *op, const Placement &from,
     std::vector<Range> have = rangesOf(grid, cut, size);
     std::vector<Range> want = rangesOf(grid, to.dims[d], size);
     for (int64_t rank : ranks) {
+      if (isEmpty(dist::boxOf(grid, to, sizesOf(from.whole), rank)))
+        continue;
       Range target = want[grid.partOf(rank, to.dims[d].axes)];
       // Parts that differ from the rank's own on the axes of the call only.
       int64_t reached = 0;
@@ -490,7 +492,8 @@ void PlacementCheck::visitStandIn(Operation *op) {
   }
   place(op, op->getResult(0), {type, lies, lies});
   std::string made;
-  llvm::raw_string_ostream(made) << ' ' << type << ' ' << text(lies);
+  llvm::raw_string_ostream(made)
+      << ' ' << type << ' ' << text(simplify(grid, lies, sizesOf(type)));
   if (number.getInt() == 0)
     steps.push_back({op, true, name.getValue().str(), "", {}});
   if (steps.empty() || !steps.back().standsIn)
