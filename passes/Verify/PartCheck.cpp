@@ -369,6 +369,41 @@ private:
                                   : space.computed[result];
   }
 
+  /// What of dimension `d` of a result the part of `rank` computes: its own
+  /// part, and all rows of the windows that it holds, which may be more windows
+  /// than it needs.
+  Range computedRange(unsigned result, size_t d, int64_t rank,
+                      ArrayRef<Range> bounds) const {
+    const nn::DimMap &map = computedMap(result)[d];
+    int64_t size = nn::shapeOf(whole->getResult(result))[d];
+    Range part = map.dim < 0 ? Range() : bounds[map.dim];
+    if (map.kind != nn::DimMap::covered || part.empty())
+      return neededRange(map, part, size);
+    for (auto [i, operand] : llvm::enumerate(operands))
+      for (auto [e, other] :
+           llvm::enumerate(space.operands[present->operandOf(i)])) {
+        if (other.dim != map.dim || other.kind != nn::DimMap::covering)
+          continue;
+        Range windows =
+            dist::boxOf(grid, operand.held, sizesOf(operand.whole), rank)[e];
+        if (windows.empty())
+          return part;
+        nn::DimMap rows = map;
+        rows.kind = nn::DimMap::window;
+        Range touched = neededRange(rows, windows, size);
+        return {std::min(touched.begin, part.begin),
+                std::max(touched.end, part.end)};
+      }
+    return neededRange(map, part, size);
+  }
+
+  Box computedBox(unsigned result, int64_t rank, ArrayRef<Range> bounds) const {
+    Box box;
+    for (size_t d = 0; d < computedMap(result).size(); ++d)
+      box.push_back(computedRange(result, d, rank, bounds));
+    return box;
+  }
+
   bool checkRank(int64_t rank) {
     SmallVector<Range> bounds = boundsOf(rank);
     std::vector<bool> isPresent(whole->getNumOperands(), false);
@@ -405,21 +440,20 @@ private:
   }
 
   /// Where the part's loops begin in those of the whole operation.
-  SmallVector<int64_t> originsOf(ArrayRef<Range> bounds) const {
+  SmallVector<int64_t> originsOf(int64_t rank, ArrayRef<Range> bounds) const {
     SmallVector<int64_t> origins;
     for (Range range : bounds)
       origins.push_back(range.begin);
     for (unsigned r = 0; r < space.computed.size(); ++r)
-      for (auto [map, shape] :
-           llvm::zip(space.computed[r], nn::shapeOf(whole->getResult(r))))
+      for (auto [d, map] : llvm::enumerate(space.computed[r]))
         if (map.dim >= 0)
-          origins[map.dim] = neededRange(map, bounds[map.dim], shape).begin;
+          origins[map.dim] = computedRange(r, d, rank, bounds).begin;
     return origins;
   }
 
   /// The first window of the part must be the right one of the whole.
   bool checkWindows(int64_t rank, ArrayRef<Range> bounds) {
-    SmallVector<int64_t> origins = originsOf(bounds);
+    SmallVector<int64_t> origins = originsOf(rank, bounds);
     for (auto [i, operand] : llvm::enumerate(operands)) {
       unsigned at = present->operandOf(i);
       Box have = dist::boxOf(grid, operand.held, sizesOf(operand.whole), rank);
@@ -473,7 +507,7 @@ private:
         nn::shapeOf(forward ? whole->getOperand(0) : whole->getResult(0));
     Box rows = forward ? dist::boxOf(grid, operands[0].held,
                                      sizesOf(operands[0].whole), rank)
-                       : boxOf(computedMap(0), bounds, shape);
+                       : computedBox(0, rank, bounds);
     Box windows = forward ? boxOf(space.results[0], bounds,
                                   nn::shapeOf(whole->getResult(0)))
                           : dist::boxOf(grid, operands[0].held,
@@ -511,7 +545,7 @@ private:
         expected = dist::boxOf(grid, operands[i].held, sizesOf(type), rank);
     for (auto [r, result] : llvm::enumerate(whole->getResults()))
       if (result == value)
-        expected = boxOf(computedMap(r), boundsOf(rank), type.getShape());
+        expected = computedBox(r, rank, boundsOf(rank));
     auto attr = op->getAttrOfType<LayoutAttr>("layout");
     if (attr) {
       std::string wrong = faultOf(gridAttr, attr, type);
@@ -559,6 +593,35 @@ private:
     return result;
   }
 
+  /// A rank that has part `part` of what is cut over `axes`.
+  int64_t rankWith(ArrayRef<int> axes, int64_t part) const {
+    std::vector<int64_t> coordinates(grid.sizes.size(), 0);
+    for (int axis : llvm::reverse(axes)) {
+      coordinates[axis] = part % grid.sizes[axis];
+      part /= grid.sizes[axis];
+    }
+    return grid.rankOf(coordinates);
+  }
+
+  /// The cuts of what is computed of a result.
+  std::vector<DimCut> computedCuts(unsigned result,
+                                   std::vector<DimCut> cutsOfResult) const {
+    if (space.computed.empty())
+      return cutsOfResult;
+    for (auto [d, map] : llvm::enumerate(space.computed[result])) {
+      DimCut &cut = cutsOfResult[d];
+      if (map.dim < 0 || map.kind == nn::DimMap::direct || cut.axes.empty())
+        continue;
+      cut.block = 1;
+      cut.ranges.clear();
+      for (int64_t part = 0; part < grid.partsOf(cut.axes); ++part) {
+        int64_t rank = rankWith(cut.axes, part);
+        cut.ranges.push_back(computedRange(result, d, rank, boundsOf(rank)));
+      }
+    }
+    return cutsOfResult;
+  }
+
   void placeResults() {
     // Axes over which some operand is each rank's own.
     SmallVector<int> inherited;
@@ -595,7 +658,7 @@ private:
       llvm::sort(layout.partial);
       llvm::sort(layout.varying);
       Placement placement{type, layout, layout};
-      placement.held.dims = cutsOf(computedMap(r), type.getShape());
+      placement.held.dims = computedCuts(r, layout.dims);
       finding.results.push_back(placement);
     }
   }
@@ -606,6 +669,7 @@ private:
     step.op = op;
     llvm::raw_string_ostream made(step.made), how(step.how);
     made << op->getName();
+    // Empty parts may lie anywhere.
     for (const Placement &result : finding.results)
       made << ' ' << result.whole << ' '
            << text(simplify(grid, result.held, sizesOf(result.whole)));

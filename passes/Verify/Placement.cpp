@@ -319,6 +319,8 @@ bool PlacementCheck::checkSources(Operation *op, const Placement &from,
     std::vector<Range> have = rangesOf(grid, cut, size);
     std::vector<Range> want = rangesOf(grid, to.dims[d], size);
     for (int64_t rank : ranks) {
+      if (isEmpty(dist::boxOf(grid, to, sizesOf(from.whole), rank)))
+        continue;
       Range target = want[grid.partOf(rank, to.dims[d].axes)];
       // Parts that differ from the rank's own on the axes of the call only.
       int64_t reached = 0;

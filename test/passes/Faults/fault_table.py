@@ -35,7 +35,7 @@ PROGRAMS = [
     ("mlp-two-axes", "mlp", 8,
      ["--grid", "pr=2,pc=2", "--split", "*=batch:pr+pc"]),
     ("mlp-empty", "mlp", 2, ["--ranks", "4"]),
-    ("tied", "gpt_tiny", 4, ["--ranks", "3"]),
+    ("tied", "gpt_tiny", 4, ["--class-axis=-1", "--ranks", "3"]),
 ]
 
 # What only numbers tell, and why.
