@@ -14,7 +14,7 @@ config.excludes = ["Inputs", "unit", "conformance"]
 config.test_source_root = os.path.dirname(__file__)
 
 # Seconds; a test that runs longer than this hangs.
-lit_config.maxIndividualTestTime = 120
+lit_config.maxIndividualTestTime = 300
 
 # ---- The tools, found in this build first, then in LLVM's folder ----------
 
@@ -42,6 +42,10 @@ config.substitutions.append(
     ("%inputs", os.path.join(config.test_source_root, "Inputs"))
 )
 config.substitutions.append(("%python", config.partita_python))
+config.substitutions.append(
+    ("%runtime-link",
+     os.path.join(config.partita_binary_root, "lib", "PartitaRuntimeCpu.link"))
+)
 config.substitutions.append(("%mpirun", "mpirun --oversubscribe"))
 
 
