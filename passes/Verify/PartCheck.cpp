@@ -93,20 +93,18 @@ Range neededRange(const nn::DimMap &map, Range part, int64_t size) {
   };
   if (map.kind == nn::DimMap::window)
     return rowsOf(part.begin, part.end - 1);
-  if (map.count == 0)
-    return map.kind == nn::DimMap::covering ? Range{0, 0} : part;
   // Window o touches the part when o * stride - pad < end and
-  // o * stride - pad + extent > begin. A part that begins in a gap between
-  // windows takes the window before the gap.
-  int64_t first = std::min(
+  // o * stride - pad + extent > begin.
+  int64_t first =
       llvm::divideFloorSigned(part.begin + map.pad - map.extent, map.stride) +
-          1,
-      llvm::divideFloorSigned(part.begin + map.pad, map.stride));
+      1;
   int64_t last = llvm::divideCeilSigned(part.end + map.pad, map.stride) - 1;
-  first = std::clamp<int64_t>(first, 0, map.count - 1);
-  last = std::clamp<int64_t>(last, first, map.count - 1);
+  first = std::max<int64_t>(first, 0);
+  last = std::min(last, map.count - 1);
   if (map.kind == nn::DimMap::covering)
-    return {first, last + 1};
+    return last < first ? Range{0, 0} : Range{first, last + 1};
+  if (last < first)
+    return part;
   Range rows = rowsOf(first, last);
   return {std::min(rows.begin, part.begin), std::max(rows.end, part.end)};
 }
