@@ -113,8 +113,11 @@ Operation *localCopy(Operation *op, const OpLayouts &needed, GridAttr grid,
     return copy;
   copy->setAttr(spmd::kSplitAttr, split);
   if (auto constant = dyn_cast<nn::ConstantOp>(copy)) {
-    auto value = cast<DenseElementsAttr>(constant.getValue());
-    constant.setValueAttr(value.resizeSplat(nn::tensorType(constant.getY())));
+    // Others are whole, by their iteration space; the verifier of the operation
+    // refuses a type that does not fit.
+    auto value = dyn_cast<DenseElementsAttr>(constant.getValue());
+    if (value && value.isSplat())
+      constant.setValueAttr(value.resizeSplat(nn::tensorType(constant.getY())));
     noteWhole(op, copy);
     return copy;
   }

@@ -80,7 +80,25 @@ private:
         if (failed(verifyAxis(op, axis)))
           return failure();
     }
-    return success();
+    return verifyBias(op, split);
+  }
+
+  /// Parts of a sum over input channels are added up; each with the bias would
+  /// add it several times.
+  LogicalResult verifyBias(Operation *op, dist::SplitAttr split) {
+    auto conv = dyn_cast<nn::ConvOp>(op);
+    if (!conv || !conv.getBias())
+      return success();
+    int64_t parts = 1;
+    for (Attribute axis : split.getAxesOf("ci"))
+      parts *= grid.getAxisSize(cast<StringAttr>(axis).getValue());
+    if (parts == 1)
+      return success();
+    return op->emitError() << "contract of the plan phase: '" << op->getName()
+                           << "' is split along 'ci' and would add its bias "
+                           << parts
+                           << " times; add it to the sum instead, as "
+                              "partita-propagate-splits does";
   }
 
   LogicalResult verifySync(nn::VariableOp variable) {

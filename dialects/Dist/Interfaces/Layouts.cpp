@@ -106,6 +106,10 @@ DimCut indexedCut(const Grid &grid, const nn::DimMap &map, const DimCut &cut,
   if (cut.axes.empty() || map.dim < 0)
     return result;
   result.axes = cut.axes;
+  // Where one rank computes everything it is given the whole dimension, also
+  // the elements that it does not read, as an operation that is not split.
+  if (grid.partsOf(cut.axes) == 1)
+    return result;
   if (map.kind == nn::DimMap::direct && cut.ranges.empty()) {
     result.block = cut.block * map.block;
     return result;

@@ -450,7 +450,12 @@ Value DropoutMaskOp::getPlacedValue() { return getY(); }
 //===----------------------------------------------------------------------===//
 
 IterationSpace ConstantOp::getIterationSpace() {
-  return pointwiseSpace(getOperation());
+  IterationSpace space = pointwiseSpace(getOperation());
+  // Ranks of one class have one program, and with it one table of elements.
+  if (!getValue().isSplat())
+    for (IterationDim &dim : space.dims)
+      dim.kind = DimKind::whole;
+  return space;
 }
 
 IterationSpace ReduceOp::getIterationSpace() {

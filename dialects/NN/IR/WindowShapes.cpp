@@ -16,11 +16,11 @@ int64_t partita::nn::windowOutputSize(int64_t size, int64_t kernel,
                                       int64_t padBegin, int64_t padEnd,
                                       bool ceilMode) {
   int64_t room = size + padBegin + padEnd - dilation * (kernel - 1) - 1;
-  if (room < 0)
-    return 0;
-  int64_t count = room / stride + 1;
-  // A window that starts beyond the last element sees only padding.
-  if (ceilMode && room % stride != 0 && count * stride < size + padBegin)
+  int64_t count = room < 0 ? 0 : room / stride + 1;
+  // One more window may hang over the end by less than a stride, even the only
+  // one. A window that starts beyond the last element sees only padding.
+  if (ceilMode && room > -stride && room % stride != 0 &&
+      count * stride < size + padBegin)
     ++count;
   return count;
 }

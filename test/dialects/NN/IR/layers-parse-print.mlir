@@ -73,6 +73,14 @@ func.func @pools(%x: tensor<1x2x5x5xf32>, %dy: tensor<1x2x2x2xf32>) {
   return
 }
 
+// The only window hangs over by less than a stride.
+// CHECK-LABEL: func.func @pool_hangs_over
+func.func @pool_hangs_over(%x: tensor<1x1x2xf32>) -> tensor<1x1x1xf32> {
+  // CHECK: nn.max_pool {{.*}} : tensor<1x1x2xf32> -> tensor<1x1x1xf32>
+  %0 = nn.max_pool %x {kernel = array<i64: 3>, strides = array<i64: 3>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : tensor<1x1x2xf32> -> tensor<1x1x1xf32>
+  return %0 : tensor<1x1x1xf32>
+}
+
 nn.variable @mean state : tensor<3xf32> = dense<0.0> : tensor<3xf32>
 nn.variable @variance state : tensor<3xf32> = dense<1.0> : tensor<3xf32>
 
