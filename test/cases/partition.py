@@ -11,14 +11,12 @@ usage: partition.py CASE PARTITA LINK-FILE WORKDIR
 
 Each case is the smallest input on which some distributed system computed
 something else than its unsplit run (see the comment of each). Losses of five
-steps, all gradients, parameters and, where a case asks, the accuracy of --eval
-must be those of one rank.
+steps, all gradients, parameters, loss and accuracy of --eval and the outputs of
+--predict must be those of one rank.
 """
 
 import argparse
-import json
 import os
-import subprocess
 import sys
 
 import numpy as np
@@ -267,13 +265,6 @@ CASES = [c12, c14, d01, d02, d04, d06, d08, d09, d11, d12, d14, d15, d16, d17,
          d19, d20, d23]
 
 
-def accuracy(program_output):
-    for line in program_output.splitlines():
-        if "accuracy" in line:
-            return line.strip()
-    return ""
-
-
 def main():
     names = {case.__name__: case for case in CASES}
     parser = argparse.ArgumentParser(
@@ -300,7 +291,8 @@ def main():
             sweep.measure()
             references[key] = (sweep.reference, sweep.noise)
         sweep.reference, sweep.noise = references[key]
-        problems = sweep.check("plan", options[len(batch):], ranks)
+        problems = sweep.check(
+            "plan", options[len(batch):], ranks, evaluate=True)
         print("%s %s: %s" % (arguments.case, " ".join(options),
                              "; ".join(problems) or "agrees, worst %.1e"
                              % max(sweep.worst.values())))

@@ -17,7 +17,8 @@ split (--random: how many for each model). Splits of one dimension are packed:
 plan i splits the i-th dimension of each layer, and where such a plan fails its
 layers are tried one by one; with --alone each has a plan of its own. Of each program: losses of five
 steps within 1e-5, the first step's gradients and the parameters after five
-steps within 1e-4 of their norm, copies bit-equal on all ranks. Programs are
+steps within 1e-4 of their norm, copies bit-equal on all ranks; for every fifth
+also loss and accuracy of --eval and the outputs of --predict. Programs are
 compiled without optimisation, for there are many of them.
 """
 
@@ -156,7 +157,7 @@ class Sweep:
 
     def measure(self):
         """Trains on one rank, with one thread and with others."""
-        self.reference = self.train("one", [], 1)
+        self.reference = self.train("one", [], 1, evaluate=True)
         for threads in ("2", "3"):
             other = self.train("threads" + threads, [], 1, threads)
             for what, mine, theirs in (
@@ -168,7 +169,7 @@ class Sweep:
                     key = (what, name)
                     self.noise[key] = max(self.noise.get(key, 0.0), error)
 
-    def train(self, label, options, ranks, threads="1"):
+    def train(self, label, options, ranks, threads="1", evaluate=False):
         folder = os.path.join(self.model.workdir, label)
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
@@ -185,9 +186,12 @@ class Sweep:
                        "-np", str(ranks), program]
         elif ranks > 1:
             command += ["--ranks", str(ranks)]
-        run(command + [
+        predictions = os.path.join(folder, "predictions")
+        if evaluate:
+            command += ["--eval", "--predict", predictions]
+        output = run(command + [
             "--synthetic", "--seed", SEED, "--steps", str(STEPS),
-            "--check-replicas", "--quiet", "--metrics", metrics,
+            "--check-replicas", "--metrics", metrics,
             "--dump-step",
             os.path.join(folder, "gradients.safetensors"),
             "--save", os.path.join(folder, "saved"),
@@ -198,9 +202,42 @@ class Sweep:
             read_safetensors(os.path.join(folder, "gradients.safetensors")),
             read_safetensors(
                 os.path.join(folder, "saved", "parameters.safetensors")),
+            self.evaluation(output.stdout + output.stderr, predictions)
+            if evaluate else None,
         )
         shutil.rmtree(folder, ignore_errors=True)
         return result
+
+    @staticmethod
+    def evaluation(text, predictions):
+        """What --eval prints and --predict writes."""
+        match = re.search(
+            r"evaluation +loss ([0-9.e+-]+)(?:, accuracy ([0-9.]+))?", text)
+        if not match:
+            raise RuntimeError("no evaluation in:\n" + text[-500:])
+        files = [predictions]
+        if os.path.isdir(predictions):
+            files = [os.path.join(predictions, name)
+                     for name in sorted(os.listdir(predictions))]
+        elif not os.path.exists(predictions):
+            files = [predictions + ".npy"]
+        outputs = [np.load(name).astype(np.float64) for name in files]
+        return float(match[1]), float(match[2] or 0), outputs
+
+    def compare_evaluation(self, mine, theirs):
+        problems = []
+        if abs(mine[0] / theirs[0] - 1) > 2e-5:
+            problems.append("evaluation: loss %g, expected %g"
+                            % (mine[0], theirs[0]))
+        # One sample of 512 may lie on the border.
+        if abs(mine[1] - theirs[1]) > 0.2:
+            problems.append("evaluation: accuracy %g, expected %g"
+                            % (mine[1], theirs[1]))
+        for a, b in zip(mine[2], theirs[2]):
+            error = np.linalg.norm(a - b) / max(np.linalg.norm(b), 1e-30)
+            if a.shape != b.shape or not error <= NORM:
+                problems.append("predictions off by %.1e" % error)
+        return problems
 
     def compare(self, found):
         problems = []
@@ -210,7 +247,9 @@ class Sweep:
             if not error <= allowed:
                 problems.append("%s %s off by %.1e" % (what, name, error))
 
-        losses, gradients, parameters = self.reference
+        losses, gradients, parameters, evaluation = self.reference
+        if found[3]:
+            problems += self.compare_evaluation(found[3], evaluation)
         if len(found[0]) != len(losses):
             return ["%d losses, expected %d" % (len(found[0]), len(losses))]
         for step, (a, b) in enumerate(zip(found[0], losses)):
@@ -229,9 +268,10 @@ class Sweep:
                 note(what, name, error, max(NORM, NOISES * noise))
         return problems
 
-    def check(self, label, options, ranks):
+    def check(self, label, options, ranks, evaluate=False):
         try:
-            return self.compare(self.train(label, options, ranks))
+            return self.compare(
+                self.train(label, options, ranks, evaluate=evaluate))
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             return [str(error)]
 
@@ -318,7 +358,8 @@ def main():
                               arguments.random, draw)
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             jobs = [
-                pool.submit(sweep.check, "plan%d" % i, options, ranks)
+                pool.submit(sweep.check, "plan%d" % i, options, ranks,
+                            i % 5 == 0)
                 for i, (_, options, ranks) in enumerate(plans)
             ]
             for (label, options, ranks), job in zip(plans, jobs):
