@@ -118,7 +118,10 @@ class Model:
         self.name = os.path.splitext(os.path.basename(path))[0]
         self.workdir = os.path.join(workdir, self.name)
         os.makedirs(self.workdir, exist_ok=True)
-        self.options = ["--batch", str(arguments.batch), "--lr", "0.01"]
+        # Steps so small that a ReLU6 which rounding turns does not decide what
+        # the next steps do; mobilenet's are many (test/Inputs/README.md).
+        rate = "1e-5" if self.name.startswith("mobilenet") else "0.01"
+        self.options = ["--batch", str(arguments.batch), "--lr", rate]
         if self.name.startswith("gpt"):
             self.options.append("--class-axis=-1")
 
@@ -160,6 +163,9 @@ class Sweep:
         self.reference = self.train("one", [], 1, evaluate=True)
         for threads in ("2", "3"):
             other = self.train("threads" + threads, [], 1, threads)
+            for step, (a, b) in enumerate(zip(other[0], self.reference[0])):
+                key = ("loss", str(step))
+                self.noise[key] = max(self.noise.get(key, 0.0), abs(a / b - 1))
             for what, mine, theirs in (
                 ("gradient", other[1], self.reference[1]),
                 ("parameter", other[2], self.reference[2]),
@@ -253,7 +259,8 @@ class Sweep:
         if len(found[0]) != len(losses):
             return ["%d losses, expected %d" % (len(found[0]), len(losses))]
         for step, (a, b) in enumerate(zip(found[0], losses)):
-            note("loss", str(step), abs(a / b - 1), LOSS)
+            noise = self.noise.get(("loss", str(step)), 0.0)
+            note("loss", str(step), abs(a / b - 1), max(LOSS, NOISES * noise))
         for what, mine, theirs in (("gradient", found[1], gradients),
                                    ("parameter", found[2], parameters)):
             if set(mine) != set(theirs):
