@@ -80,7 +80,7 @@ def main():
         start = read_safetensors(
             os.path.join(program + ".src", "weights.safetensors")
         )
-        module = MODELS["mlp"][0]().double().train()
+        module = MODELS["mlp"].module().double().train()
         with torch.no_grad():
             for key, parameter in module.named_parameters():
                 parameter.copy_(torch.from_numpy(start[key].copy()).double())
