@@ -122,6 +122,9 @@ std::vector<OptionGroup> optionTable() {
       {"Reports",
        {{"--metrics", "FILE", "write one JSON line per step to FILE",
          [](Options &o, Text t) { o.metrics = t; }},
+        {"--grad-norm", nullptr,
+         "add the norm of all gradients together to each line of --metrics",
+         [](Options &o, Text) { o.gradientNorm = true; }},
         {"--dump-step", "FILE",
          "write the gradients of the first step "
          "(.safetensors)",
@@ -184,6 +187,9 @@ void checkTogether(const Options &options, const Program &program) {
                      "--synthetic");
   if (!options.evalData.empty() && !options.eval && options.predict.empty())
     throw UsageError("--eval-data is given, and neither --eval nor --predict");
+  if (options.gradientNorm && options.metrics.empty())
+    throw UsageError("--grad-norm goes into the metrics file, expected "
+                     "--metrics FILE as well");
   if (!options.dumpStep.empty() && !options.trains())
     throw UsageError("--dump-step needs a training step, expected --steps or "
                      "--epochs");

@@ -52,6 +52,7 @@ struct Options {
   std::string save;
   std::string metrics;
   std::string dumpStep;
+  bool gradientNorm = false;
   bool checkReplicas = false;
   bool quiet = false;
 

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
 
 using namespace partita;
 
@@ -159,12 +160,15 @@ void RankRun::train() {
       saveTensors(program, gradients, "grad:", options.dumpStep, world, *device,
                   arena.data());
     }
+    std::optional<double> norm;
+    if (options.gradientNorm)
+      norm = gradientNorm();
     News news = exchange({SignalWatch::pending(), !std::isfinite(loss)});
     signal = static_cast<int>(news.signal);
     if (first())
       metrics->step(step, (step - 1) / plan.perEpoch + 1, loss, options.lr,
                     secondsSince(start),
-                    double(batch) / secondsSince(stepStart));
+                    double(batch) / secondsSince(stepStart), norm);
     if (news.lossIsBad) {
       progress.finish();
       char text[160];
@@ -283,6 +287,17 @@ std::vector<float> RankRun::tileValues(const Tensor &tensor) {
   device->copyOut(values.data(), arena.data() + tensor.offsets[rank.rankClass],
                   values.size() * sizeof(float));
   return values;
+}
+
+double RankRun::gradientNorm() {
+  // Each element once, whatever it is cut into and however often it is held.
+  double sum = 0;
+  for (const Tensor &gradient : program.gradients)
+    if (ownsTile(program, gradient, world.rank))
+      for (float value : tileValues(gradient))
+        sum += double(value) * value;
+  world.sum(&sum, 1);
+  return std::sqrt(sum);
 }
 
 void RankRun::evaluate() {

@@ -97,6 +97,9 @@ private:
   News exchange(News news);
   void reportTraining(std::int64_t steps, double seconds, double waited);
   std::vector<float> tileValues(const Tensor &tensor);
+  /// The norm of all gradients of the last step together (2-norm over all
+  /// elements of the whole tensors), equal on all ranks.
+  double gradientNorm();
 
   Job &job;
   const Program &program;

@@ -50,13 +50,16 @@ static std::string numberOf(double value) {
 }
 
 void Metrics::step(std::int64_t step, std::int64_t epoch, double loss,
-                   double lr, double seconds, double samplesPerSecond) {
+                   double lr, double seconds, double samplesPerSecond,
+                   std::optional<double> gradientNorm) {
   if (!file)
     return;
   line(("{\"step\":" + std::to_string(step) +
         ",\"epoch\":" + std::to_string(epoch) + ",\"loss\":" + numberOf(loss) +
         ",\"lr\":" + numberOf(lr) + ",\"seconds\":" + numberOf(seconds) +
-        ",\"samples_per_second\":" + numberOf(samplesPerSecond) + "}\n")
+        ",\"samples_per_second\":" + numberOf(samplesPerSecond) +
+        (gradientNorm ? ",\"grad_norm\":" + numberOf(*gradientNorm) : "") +
+        "}\n")
            .c_str());
 }
 

@@ -19,6 +19,7 @@
 #include <chrono>
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 namespace partita {
 
@@ -29,7 +30,8 @@ public:
   explicit Metrics(const std::string &path);
 
   void step(std::int64_t step, std::int64_t epoch, double loss, double lr,
-            double seconds, double samplesPerSecond);
+            double seconds, double samplesPerSecond,
+            std::optional<double> gradientNorm);
   void evaluation(std::int64_t step, double loss, double accuracy,
                   bool hasAccuracy, std::int64_t samples);
   struct Closing;

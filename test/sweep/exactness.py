@@ -222,12 +222,14 @@ class Sweep:
             command += ["--eval", "--predict", predictions]
         output = run(command + [
             "--synthetic", "--seed", SEED, "--steps", str(STEPS),
-            "--check-replicas", "--metrics", metrics,
+            "--check-replicas", "--metrics", metrics, "--grad-norm",
             "--dump-step",
             os.path.join(folder, "gradients.safetensors"),
             "--save", os.path.join(folder, "saved"),
         ], env=dict(os.environ, OMP_NUM_THREADS="1"))
-        losses = [json.loads(line).get("loss") for line in open(metrics)]
+        lines = [json.loads(line) for line in open(metrics)]
+        losses = [line.get("loss") for line in lines]
+        norm = next(line["grad_norm"] for line in lines if "loss" in line)
         result = (
             np.array([loss for loss in losses if loss is not None]),
             read_safetensors(os.path.join(folder, "gradients.safetensors")),
@@ -235,6 +237,7 @@ class Sweep:
                 os.path.join(folder, "saved", "parameters.safetensors")),
             self.evaluation(output.stdout + output.stderr, predictions)
             if evaluate else None,
+            norm,
         )
         shutil.rmtree(folder, ignore_errors=True)
         return result
@@ -278,7 +281,13 @@ class Sweep:
             if not error <= allowed:
                 problems.append("%s %s off by %.1e" % (what, name, error))
 
-        losses, gradients, parameters, evaluation = self.reference
+        losses, gradients, parameters, evaluation, norm = self.reference
+        # The norm the program reports is that of the gradients it writes.
+        written = np.sqrt(sum(np.sum(g * g) for g in found[1].values()))
+        for expected in (norm, written):
+            if not abs(found[4] / expected - 1) <= NORM:
+                problems.append("gradient norm %g, expected %g"
+                                % (found[4], expected))
         if found[3]:
             problems += self.compare_evaluation(found[3], evaluation)
         if len(found[0]) != len(losses):

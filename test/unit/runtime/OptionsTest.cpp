@@ -108,6 +108,9 @@ TEST(Options, WrongOnesAreNamed) {
 }
 
 TEST(Options, WhatDoesNotFitTogether) {
+  EXPECT_EQ(complaint({"--synthetic", "--grad-norm"}),
+            "--grad-norm goes into the metrics file, expected --metrics FILE "
+            "as well");
   EXPECT_EQ(complaint({}),
             "nothing to train on, expected --data DIR or --synthetic");
   EXPECT_EQ(complaint({"--data", "d", "--synthetic"}),
