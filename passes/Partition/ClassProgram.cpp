@@ -191,6 +191,9 @@ func::FuncOp ClassProgram::build(OpBuilder &builder, StringRef name,
     copy.setArgAttr(i, kLayoutAttr, layouts.of(argument));
   }
   OpBuilder inner = OpBuilder::atBlockEnd(body);
+  collectEager();
+  for (Value argument : function.getArguments())
+    moveEagerly(inner, argument);
   for (Operation &op : function.front().without_terminator())
     copyOp(inner, &op);
   SmallVector<Value> returned;
@@ -240,10 +243,14 @@ Value ClassProgram::makeMove(OpBuilder &builder, Value global, Value x,
   Type type = local(global, to);
   TypeAttr whole = TypeAttr::get(global.getType());
   switch (move.kind) {
-  case MoveKind::allReduce:
-    return builder.create<spmd::AllReduceOp>(
+  case MoveKind::allReduce: {
+    auto reduce = builder.create<spmd::AllReduceOp>(
         global.getLoc(),
         *spmd::symbolizeReduction(from.getPartialKind().getValue()), x, axes);
+    if (sync)
+      reduce->setAttr(kSyncAttr, sync);
+    return reduce;
+  }
   case MoveKind::slice:
     return builder.create<spmd::SliceOp>(user, type, x, from, to, whole,
                                          builder.getArrayAttr({}));
@@ -273,8 +280,15 @@ Value ClassProgram::makeMove(OpBuilder &builder, Value global, Value x,
 void ClassProgram::copyOp(OpBuilder &builder, Operation *op) {
   const OpLayouts &needed = layouts.of(op);
   SmallVector<Value> operands;
+  if (nn::isUpdate(op)) {
+    auto module = function->getParentOfType<ModuleOp>();
+    if (auto variable =
+            module.lookupSymbol<nn::VariableOp>(nn::updatedVariable(op)))
+      sync = variable->getAttrOfType<SyncAttr>(kSyncAttr);
+  }
   for (auto [operand, want] : llvm::zip(op->getOperands(), needed.operands))
     operands.push_back(moved(builder, operand, want, op->getLoc()));
+  sync = SyncAttr();
   SmallVector<Type> types;
   for (auto [result, layout] : llvm::zip(op->getResults(), needed.computed))
     types.push_back(local(result, layout));
@@ -298,7 +312,28 @@ void ClassProgram::finish(OpBuilder &builder, Operation *op,
           needed.computed[i], needed.results[i],
           TypeAttr::get(result.getType()), builder.getArrayAttr({}));
     mapping.map(result, value);
+    moveEagerly(builder, result);
   }
+}
+
+void ClassProgram::collectEager() {
+  for (Operation &op : function.front().without_terminator())
+    if (op.hasAttr(kFactorsAttr) && isa<nn::MatmulOp>(op))
+      for (auto [operand, want] :
+           llvm::zip(op.getOperands(), layouts.of(&op).operands))
+        eager[operand].push_back({want, op.getLoc()});
+  Operation *terminator = function.front().getTerminator();
+  for (Value value : terminator->getOperands())
+    eager[value].push_back(
+        {withoutPartial(layouts.of(value)), terminator->getLoc()});
+}
+
+void ClassProgram::moveEagerly(OpBuilder &builder, Value value) {
+  auto it = eager.find(value);
+  if (it == eager.end())
+    return;
+  for (auto [want, user] : it->second)
+    moved(builder, value, want, user);
 }
 
 /// Handles parts without elements, which kernels need not know: nothing is

@@ -79,6 +79,8 @@ private:
                                    llvm::ArrayRef<mlir::Type> types);
   void finish(mlir::OpBuilder &builder, mlir::Operation *op,
               mlir::ValueRange computed);
+  void collectEager();
+  void moveEagerly(mlir::OpBuilder &builder, mlir::Value value);
 
   mlir::func::FuncOp function;
   const dist::ValueLayouts &layouts;
@@ -89,6 +91,14 @@ private:
   /// Constants and broadcasts that stand for parts without elements.
   int64_t standIns = 0;
   llvm::DenseMap<std::pair<mlir::Value, mlir::Attribute>, mlir::Value> moves;
+  /// Layouts in which values are needed far behind where they are made: factors
+  /// and what is returned. They travel at once, in all classes at the same
+  /// place among the collectives.
+  llvm::DenseMap<mlir::Value,
+                 llvm::SmallVector<std::pair<dist::LayoutAttr, mlir::Location>>>
+      eager;
+  /// How the gradient is combined that is moved now; null for other values.
+  dist::SyncAttr sync;
 };
 
 } // namespace partita

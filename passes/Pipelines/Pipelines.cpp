@@ -99,6 +99,13 @@ void addPlan(OpPassManager &manager, const PipelineOptions &options) {
   PropagateSplitsOptions propagate;
   propagate.ranks = std::max<int64_t>(options.ranks, 1);
   manager.addPass(createPropagateSplits(propagate));
+  if (!options.syncs.empty() || !options.planFile.empty()) {
+    ChooseSyncOptions sync;
+    for (const std::string &rule : options.syncs)
+      sync.rules += rule + "\n";
+    sync.plan = options.planFile;
+    manager.addPass(createChooseSync(sync));
+  }
   manager.addPass(createVerifyPlan());
 }
 
@@ -112,6 +119,9 @@ void addPartition(OpPassManager &manager) {
 //===----------------------------------------------------------------------===//
 
 void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
+  // While operations are still what they were cut from.
+  if (options.overlap && options.overlapHalos)
+    manager.addPass(createSplitHalos());
   // Before fusion, which then joins them with what stands around them.
   manager.addPass(createLowerNormalize());
   // Channel vectors are computed several times until here.
@@ -120,6 +130,8 @@ void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
   ScheduleProgramOptions schedule;
   schedule.bucketBytes = options.bucketBytes;
   schedule.overlap = options.overlap;
+  schedule.priorities = options.priorities;
+  schedule.overlapSteps = options.overlap && options.overlapSteps;
   manager.addPass(createScheduleProgram(schedule));
   manager.addPass(createVerifySchedule());
 }

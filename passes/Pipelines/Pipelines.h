@@ -53,10 +53,18 @@ struct PipelineOptions {
   std::string grid;
   std::vector<std::string> splits;
   std::string planFile;
+  /// PATTERN=METHOD rules (see passes/Plan/SyncText.h).
+  std::vector<std::string> syncs;
   /// Bytes from which a gradient bucket is closed.
   int64_t bucketBytes = 4 << 20;
   /// Communicate while the backward pass computes.
   bool overlap = true;
+  /// Send first what the next step needs first, not what is ready first.
+  bool priorities = true;
+  /// Let communication go on while the next step's forward pass runs.
+  bool overlapSteps = true;
+  /// Compute what needs no neighbour's elements while these arrive.
+  bool overlapHalos = true;
 };
 
 /// Appends the passes of one phase, its contract check last.

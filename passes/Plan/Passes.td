@@ -160,4 +160,59 @@ def PropagateSplits : Pass<"partita-propagate-splits", "::mlir::ModuleOp"> {
   let dependentDialects = ["::partita::dist::DistDialect"];
 }
 
+def ChooseSync : Pass<"partita-choose-sync", "::mlir::ModuleOp"> {
+  let summary = "how each parameter's gradient is combined, as options say";
+  let description = [{
+    What: sets the method of every parameter's `dist.sync`: the last --sync rule
+    that matches the parameter or a node that uses it counts, else the plan
+    file, else all_reduce. SyncText.h has the grammar; `poseidon` chooses by
+    that paper's rule on the sizes that a rank has: factor_broadcast where the
+    two factors of a product are less to send than its result, else
+    parameter_server. A parameter whose factors are broadcast loses the axes of
+    the samples from the split of the product that is its gradient: the factors
+    are gathered, and no sum is left. Such operations carry `dist.factors`.
+
+    Needs: `dist.sync` with the axes over which gradients are partial sums, as
+    partita-propagate-splits leaves it.
+
+    Holds afterwards: every `dist.sync` has its method; axes are unchanged.
+
+    Example (rules=*=factor_broadcast):
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 2>} {
+      nn.variable @w parameter : tensor<3x2xf32> = dense<1.0> : tensor<3x2xf32> {dist.sync = #dist.sync<all_reduce [data]>}
+      func.func @step(%x: tensor<4x3xf32> {dist.layout = #dist.layout<[[data], []]>}, %dy: tensor<4x2xf32> {dist.layout = #dist.layout<[[data], []]>}) {
+        %g = nn.matmul %x, %dy {dist.split = #dist.split<k = [data]>, transpose_a} : tensor<4x3xf32>, tensor<4x2xf32>
+        nn.sgd %g, @w {lr = 0.1 : f64} : tensor<3x2xf32>
+        return
+      }
+    }
+    ```
+    becomes, with `dist.sync = #dist.sync<factor_broadcast [data]>`,
+    ```mlir
+        %g = nn.matmul %x, %dy {dist.factors, transpose_a} : tensor<4x3xf32>, tensor<4x2xf32>
+    ```
+
+    Refuses: text that is no rule; patterns that match nothing; factor_broadcast
+    of a parameter whose gradient is no product over samples (filters of
+    convolutions, tables, tied weights, biases), with the reason: an error where
+    the rule names the parameter, or where no parameter it matches can have it,
+    else a remark.
+  }];
+  let options = [
+    Option<"rules", "rules", "std::string", "\"\"",
+           "PATTERN=METHOD, several joined by ';' or each with its line; later "
+           "ones win">,
+    Option<"plan", "plan", "std::string", "\"\"", "path of a plan file">
+  ];
+  let statistics = [
+    Statistic<"numServed", "parameter-server",
+              "parameters that the parameter server updates">,
+    Statistic<"numFactored", "factor-broadcast",
+              "parameters whose factors are broadcast">
+  ];
+  let dependentDialects = ["::partita::dist::DistDialect"];
+}
+
 #endif // PARTITA_PASSES_PLAN_PASSES_TD

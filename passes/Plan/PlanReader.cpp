@@ -381,10 +381,13 @@ private:
     for (const auto &[key, value] : entry) {
       KeyPath keyPath = {path[0], path[1], key.str()};
       if (key == "sync") {
-        std::optional<StringRef> method = expectString(keyPath, value);
-        if (method && !dist::symbolizeSyncMethod(*method))
-          add(keyPath,
-              "found " + quoted(*method) + ", expected " + describeMethods());
+        std::optional<StringRef> text = expectString(keyPath, value);
+        std::string error;
+        if (text) {
+          parameter.sync = parseSync(*text, error);
+          if (!parameter.sync)
+            add(keyPath, error);
+        }
       } else if (key == "axes") {
         readAxes(keyPath, value, parameter);
       } else {
@@ -392,15 +395,6 @@ private:
       }
     }
     plan.parameters.push_back(parameter);
-  }
-
-  static std::string describeMethods() {
-    std::string text;
-    for (uint32_t i = 0; i <= dist::getMaxEnumValForSyncMethod(); ++i)
-      if (auto method = dist::symbolizeSyncMethod(i))
-        text += (text.empty() ? "'" : ", '") +
-                dist::stringifySyncMethod(*method).str() + "'";
-    return text;
   }
 
   void readAxes(const KeyPath &path, const json::Value &value,

@@ -26,6 +26,7 @@
 #define PARTITA_PASSES_PLAN_PLANREADER_H
 
 #include "passes/Plan/SplitText.h"
+#include "passes/Plan/SyncText.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace partita::plan {
@@ -45,6 +46,7 @@ struct PlanLayer {
 
 struct PlanParameter {
   std::string name;
+  std::optional<SyncChoice> sync;
   std::vector<std::string> axes;
   PlanPosition position;
 };

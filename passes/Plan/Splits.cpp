@@ -48,5 +48,6 @@ void partita::plan::setSynchronisation(ModuleOp module, GridAttr grid) {
     if (variable.getRole() == nn::Role::parameter)
       variable->setAttr(kSyncAttr,
                         SyncAttr::get(context, SyncMethod::all_reduce,
-                                      axes.lookup(variable.getSymName())));
+                                      axes.lookup(variable.getSymName()),
+                                      Algorithm::automatic));
 }

@@ -29,16 +29,15 @@ std::string partita::locationName(Location loc) {
   return "";
 }
 
-FunctionMemory::FunctionMemory(func::FuncOp function, const ClassMemory &memory)
-    : function(function), memory(memory) {
-  for (auto [i, op] : llvm::enumerate(function.front()))
-    index[&op] = i;
+FunctionMemory::FunctionMemory(func::FuncOp function, const ClassMemory &memory,
+                               bool overlap)
+    : function(function), memory(memory), arrivals(function, overlap) {
   Operation *terminator = function.front().getTerminator();
   auto phase = function->getAttrOfType<StringAttr>(spmd::kPhaseAttr);
   if (phase && phase.getValue() == "step")
     for (Value loss : terminator->getOperands())
       if (Operation *producer = loss.getDefiningOp())
-        lossIndex = std::max(lossIndex, index.lookup(producer));
+        lossIndex = std::max(lossIndex, indexOf(producer));
   // Values that want a place of their own are not computed over an operand.
   for (Value value : terminator->getOperands())
     targets.insert(value);
@@ -75,7 +74,7 @@ std::string FunctionMemory::nameOf(Operation *op) const {
   std::string name = locationName(op->getLoc());
   if (name.empty())
     name = op->getName().stripDialect().str();
-  bool isBackward = lossIndex >= 0 && index.lookup(op) > lossIndex;
+  bool isBackward = lossIndex >= 0 && indexOf(op) > lossIndex;
   return isBackward ? name + ".grad" : name;
 }
 
@@ -98,19 +97,6 @@ int FunctionMemory::addTemporary(Value value, StringRef name) {
   storage.name = name.str();
   storage.bytes = nn::byteSize(nn::tensorType(value));
   return addStorage(storage);
-}
-
-/// Last operation that touches what `value` names, through reshapes and
-/// collectives in place.
-int64_t FunctionMemory::lastUseOf(Value value) const {
-  int64_t last =
-      value.getDefiningOp() ? index.lookup(value.getDefiningOp()) : 0;
-  for (Operation *user : value.getUsers()) {
-    last = std::max(last, index.lookup(user));
-    if (isa<nn::ReshapeOp, spmd::AllReduceOp>(user))
-      last = std::max(last, lastUseOf(user->getResult(0)));
-  }
-  return last;
 }
 
 /// The result of a move lives beside its operand: parts that stay are copied
@@ -141,7 +127,7 @@ void FunctionMemory::assignStorages() {
                                                : "arg" + std::to_string(i))));
   }
   for (Operation &op : function.front().without_terminator()) {
-    int64_t i = index.lookup(&op);
+    int64_t i = indexOf(&op);
     if (auto read = dyn_cast<nn::ReadOp>(op)) {
       put(read.getValue(), addStorage(memory.variable(read.getVariable())));
       continue;
@@ -281,7 +267,7 @@ bool FunctionMemory::canReplace(Value next, const Storage &variable) const {
   bool isLoop = isa<nn::FusedOp>(producer);
   if (!isLoop && !asMove(producer))
     return false;
-  int64_t written = index.lookup(producer);
+  int64_t written = indexOf(producer);
   return llvm::all_of(storageOfValue, [&](const auto &entry) {
     auto [value, storage] = entry;
     if (storages[storage].purpose != spmd::Purpose::variable ||
@@ -304,7 +290,7 @@ void FunctionMemory::bindTargets() {
     if (!canReplace(assign.getValue(), target) ||
         !bind(assign.getValue(), target))
       // At the end, when nobody reads the old value any more.
-      copies.push_back({index.lookup(function.front().getTerminator()) - 1,
+      copies.push_back({indexOf(function.front().getTerminator()) - 1,
                         assign.getValue(), addStorage(target)});
   }
   for (Operation &op : function.front()) {
@@ -316,7 +302,7 @@ void FunctionMemory::bindTargets() {
       continue;
     Operation *producer = gradient.getDefiningOp();
     copies.push_back(
-        {producer ? index.lookup(producer) : -1, gradient, addStorage(target)});
+        {producer ? indexOf(producer) : -1, gradient, addStorage(target)});
   }
   Operation *terminator = function.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {
@@ -325,7 +311,7 @@ void FunctionMemory::bindTargets() {
         function.getName(), name ? name.str() : "result" + std::to_string(i));
     if (!bind(value, target))
       copies.push_back(
-          {index.lookup(terminator) - 1, value, addStorage(target)});
+          {indexOf(terminator) - 1, value, addStorage(target)});
   }
 }
 
@@ -337,12 +323,14 @@ void FunctionMemory::computeLifetimes() {
   for (auto [value, id] : storageOfValue) {
     Storage &storage = storages[id];
     Operation *producer = value.getDefiningOp();
-    int64_t defined = producer ? index.lookup(producer) : 0;
+    int64_t defined = producer ? indexOf(producer) : 0;
     storage.first = std::min(storage.first, defined);
     storage.last = std::max(storage.last, std::max(defined, lastUseOf(value)));
   }
-  for (auto [move, id] : stagingOfMove)
-    storages[id].first = storages[id].last = index.lookup(move);
+  for (auto [move, id] : stagingOfMove) {
+    storages[id].first = indexOf(move);
+    storages[id].last = arrivals.arrivalOf(move);
+  }
   for (const CopyStep &copy : copies) {
     Storage &from = storages[storageOf(copy.from)];
     Storage &to = storages[copy.to];

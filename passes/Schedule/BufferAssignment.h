@@ -30,6 +30,7 @@
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Schedule/Moves.h"
+#include "passes/Schedule/Overlap.h"
 #include <map>
 #include <vector>
 
@@ -41,6 +42,11 @@ struct Bucket {
   std::vector<mlir::Operation *> updates;
   /// Combined over ranks; otherwise the gradients are already whole.
   bool communicates = false;
+  /// How, if it communicates: all_reduce or parameter_server, and its axes.
+  dist::SyncAttr sync;
+  mlir::ArrayAttr axes;
+  /// Ranks that combine their gradients.
+  int64_t ranks = 1;
   /// Byte offsets, relative to the bucket's begin, of each parameter.
   std::vector<int64_t> offsets;
   /// Bytes from the first parameter's begin to the last one's end.
@@ -55,6 +61,21 @@ struct Bucket {
   int64_t after = 0;
   /// The largest place of a gradient in the order of all.
   int64_t last = 0;
+  /// Index of the last operation that reads a parameter or its state, of the
+  /// first in the step (INT64_MAX: none), and after how many collectives the
+  /// update may be made, which is the same in all classes.
+  int64_t lastRead = -1;
+  int64_t need = INT64_MAX;
+  int64_t updateAfter = 0;
+
+  /// Whether owners update their shares and the others fetch them.
+  bool isServed() const {
+    return communicates && sync &&
+           sync.getMethod() == dist::SyncMethod::parameter_server;
+  }
+  /// Elements of each rank's share of `count` elements: whole cache lines of
+  /// four-byte elements, as equal as they can be.
+  std::vector<int64_t> shares(int64_t count) const;
 };
 
 /// A range of the arena and how long it is needed.
@@ -92,9 +113,12 @@ struct ClassFacts {
   /// Place of each parameter's gradient in the order in which they are ready in
   /// the first class, which all classes follow.
   std::map<std::string, int64_t> order;
-  /// How many collectives precede each parameter's gradient, in the class where
-  /// these are most.
+  /// How many collectives precede each parameter's gradient, and the last use
+  /// of each parameter, in the class where these are most.
   std::map<std::string, int64_t> collectivesBefore;
+  std::map<std::string, int64_t> collectivesBeforeRead;
+  /// The order of the buckets' tasks, that of the first class.
+  std::vector<BucketTask> tasks;
 };
 
 /// Set on an all_reduce that some class cannot issue in one call with the one
@@ -114,6 +138,10 @@ public:
               int64_t bucketBytes);
 
   const std::vector<Bucket> &getBuckets() const { return buckets; }
+  /// The order in which buckets are sent and updated.
+  llvm::ArrayRef<BucketTask> getTasks() const { return facts.tasks; }
+  /// The bucket of a parameter or of optimizer state, or null.
+  const Bucket *bucketOf(llvm::StringRef variable) const;
   Storage variable(llvm::StringRef name) const;
   Storage gradient(llvm::StringRef name) const;
   Storage input(llvm::StringRef name) const;
@@ -136,13 +164,15 @@ private:
   ClassFacts facts;
   std::vector<Bucket> buckets;
   std::map<std::string, Storage> variables, gradients, inputs, results;
+  std::map<std::string, size_t> bucketOfVariable;
   int64_t persistentBytes = 0;
 };
 
 /// Where the values of one function live.
 class FunctionMemory {
 public:
-  FunctionMemory(mlir::func::FuncOp function, const ClassMemory &memory);
+  FunctionMemory(mlir::func::FuncOp function, const ClassMemory &memory,
+                 bool overlap);
 
   /// The storage of a value.
   int storageOf(mlir::Value value) const {
@@ -181,7 +211,7 @@ public:
   std::string sourceOf(const MoveView &move) const;
 
   /// Index of each operation of the body.
-  int64_t indexOf(mlir::Operation *op) const { return index.lookup(op); }
+  int64_t indexOf(mlir::Operation *op) const { return arrivals.indexOf(op); }
 
   /// End of the temporaries.
   int64_t getArenaBytes() const { return arenaBytes; }
@@ -199,7 +229,9 @@ private:
   int addStorage(const Storage &storage);
   int addTemporary(mlir::Value value, llvm::StringRef name);
   void assignMove(const MoveView &move);
-  int64_t lastUseOf(mlir::Value value) const;
+  int64_t lastUseOf(mlir::Value value) const {
+    return arrivals.lastUseOf(value);
+  }
   bool canReplace(mlir::Value next, const Storage &variable) const;
 
   mlir::func::FuncOp function;
@@ -209,7 +241,7 @@ private:
   std::vector<Storage> groups;
   std::vector<CopyStep> copies;
   llvm::DenseMap<mlir::Value, int> storageOfValue;
-  llvm::DenseMap<mlir::Operation *, int64_t> index;
+  Arrivals arrivals;
   llvm::DenseMap<mlir::Operation *, int> stagingOfMove;
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<mlir::Operation *>> joint;
   std::map<std::string, int> fixedStorages;

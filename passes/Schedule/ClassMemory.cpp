@@ -34,13 +34,14 @@ struct BucketKind {
   StringAttr update;
   DictionaryAttr parameters;
   Type element;
-  Attribute axes;
+  ArrayAttr axes;
   Attribute reduction;
+  dist::SyncAttr sync;
 
   bool operator==(const BucketKind &other) const {
     return update == other.update && parameters == other.parameters &&
            element == other.element && axes == other.axes &&
-           reduction == other.reduction;
+           reduction == other.reduction && sync == other.sync;
   }
 };
 
@@ -52,6 +53,7 @@ BucketKind kindOf(Operation *update) {
   if (spmd::AllReduceOp reduce = bucketedReduce(update)) {
     kind.axes = reduce.getAxesAttr();
     kind.reduction = reduce.getReductionAttr();
+    kind.sync = reduce->getAttrOfType<dist::SyncAttr>(dist::kSyncAttr);
   }
   return kind;
 }
@@ -68,6 +70,16 @@ bool partita::isReturnedOnly(spmd::AllReduceOp reduce) {
          llvm::all_of(reduce.getY().getUsers(), [](Operation *user) {
            return isa<func::ReturnOp>(user);
          });
+}
+
+std::vector<int64_t> Bucket::shares(int64_t count) const {
+  constexpr int64_t kLine = 16;
+  int64_t lines = (count + kLine - 1) / kLine;
+  std::vector<int64_t> result;
+  for (int64_t i = 0; i < ranks; ++i)
+    result.push_back(std::min(count, lines * (i + 1) / ranks * kLine) -
+                     std::min(count, lines * i / ranks * kLine));
+  return result;
 }
 
 Value partita::localGradient(Operation *update) {
@@ -95,14 +107,22 @@ int64_t ClassMemory::take(int64_t bytes) {
 }
 
 void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
-  llvm::DenseMap<Operation *, int64_t> index;
-  for (auto [i, op] : llvm::enumerate(step.front()))
-    index[&op] = i;
+  Arrivals arrivals(step, /*overlap=*/true);
+  std::map<std::string, std::pair<int64_t, int64_t>> reads;
+  for (auto read : step.getOps<nn::ReadOp>())
+    if (!read.getValue().use_empty()) {
+      auto [it, isNew] = reads.try_emplace(read.getVariable().str(),
+                                           std::pair(INT64_MAX, int64_t(-1)));
+      for (Operation *user : read.getValue().getUsers())
+        it->second.first = std::min(it->second.first, arrivals.indexOf(user));
+      it->second.second =
+          std::max(it->second.second, arrivals.lastUseOf(read.getValue()));
+    }
   SmallVector<std::pair<int64_t, Operation *>> updates;
   for (Operation &op : step.front())
     if (nn::isUpdate(&op)) {
       Operation *producer = localGradient(&op).getDefiningOp();
-      updates.push_back({producer ? index.lookup(producer) : -1, &op});
+      updates.push_back({producer ? arrivals.indexOf(producer) : -1, &op});
     }
   // Ranks send the same buckets in the same order, whatever their class leaves
   // out.
@@ -128,6 +148,11 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     if (found == open.end()) {
       buckets.emplace_back();
       buckets.back().communicates = static_cast<bool>(bucketedReduce(update));
+      buckets.back().sync = kind.sync;
+      buckets.back().axes = kind.axes;
+      if (kind.axes && facts.grid)
+        for (auto axis : kind.axes.getAsRange<StringAttr>())
+          buckets.back().ranks *= facts.grid.getAxisSize(axis.getValue());
       open.push_back({kind, buckets.size() - 1, 0});
       found = open.end() - 1;
     }
@@ -137,6 +162,15 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     bucket.after =
         std::max(bucket.after, factOf(facts.collectivesBefore, update));
     bucket.last = std::max(bucket.last, factOf(facts.order, update));
+    bucket.updateAfter =
+        std::max(bucket.updateAfter, factOf(facts.collectivesBeforeRead, update));
+    SmallVector<StringRef> names = {nn::updatedVariable(update)};
+    llvm::append_range(names, nn::updatedStates(update));
+    for (StringRef name : names)
+      if (auto read = reads.find(name.str()); read != reads.end()) {
+        bucket.need = std::min(bucket.need, read->second.first);
+        bucket.lastRead = std::max(bucket.lastRead, read->second.second);
+      }
     int64_t bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
     bucket.offsets.push_back(alignUp(bucket.bytes));
     bucket.bytes = bucket.offsets.back() + bytes;
@@ -152,8 +186,12 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
   std::stable_sort(
       buckets.begin(), buckets.end(),
       [](const Bucket &a, const Bucket &b) { return a.last < b.last; });
-  for (size_t i = 1; i < buckets.size(); ++i)
-    buckets[i].after = std::max(buckets[i].after, buckets[i - 1].after);
+  for (auto [i, bucket] : llvm::enumerate(buckets))
+    for (Operation *update : bucket.updates) {
+      bucketOfVariable[nn::updatedVariable(update).str()] = i;
+      for (StringRef state : nn::updatedStates(update))
+        bucketOfVariable[state.str()] = i;
+    }
 }
 
 void ClassMemory::placeBuckets() {
@@ -276,6 +314,11 @@ Storage lookup(const std::map<std::string, Storage> &map, StringRef name) {
 }
 
 } // namespace
+
+const Bucket *ClassMemory::bucketOf(StringRef variable) const {
+  auto it = bucketOfVariable.find(variable.str());
+  return it == bucketOfVariable.end() ? nullptr : &buckets[it->second];
+}
 
 Storage ClassMemory::variable(StringRef name) const {
   return lookup(variables, name);

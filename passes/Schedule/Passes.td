@@ -41,6 +41,46 @@ def LowerNormalize : Pass<"partita-lower-normalize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::partita::nn::NNDialect"];
 }
 
+def SplitHalos : Pass<"partita-split-halos", "::mlir::ModuleOp"> {
+  let summary = "compute what needs no neighbour's elements on its own";
+  let description = [{
+    What: a convolution or pool that reads the result of an spmd.halo_exchange
+    becomes several: one for the part of the result whose windows lie in the
+    rank's own part, which needs no halo and reads the value before the
+    exchange, and one for each border; their results are joined. The exchange
+    can then take place while the first one runs.
+
+    Needs: local tensors, as partita-partition-program leaves them.
+
+    Holds afterwards: nothing new; results are the same, bit for bit, as far as
+    kernels add up a window in the same order.
+
+    Example:
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<row = 2>} {
+      spmd.class @c0 ranks [0]
+      func.func @predict_c0(%x: tensor<1x1x4x6xf32>) -> tensor<1x1x4x6xf32> attributes {spmd.class = @c0, spmd.phase = "predict"} {
+        %h = spmd.halo_exchange %x over ["row"]
+            from #dist.layout<[[], [], [row], []]>
+            to #dist.layout<[[], [], [row] at [0:5, 3:8], []]>
+            of tensor<1x1x8x6xf32> : tensor<1x1x4x6xf32> -> tensor<1x1x5x6xf32>
+        %y = nn.max_pool %h {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 0, 1>, strides = array<i64: 1, 1>} : tensor<1x1x5x6xf32>
+        return %y : tensor<1x1x4x6xf32>
+      }
+    }
+    ```
+    becomes a pool of the rank's rows that gives three rows, one of the last
+    three rows with the halo that gives the fourth, and an nn.concat.
+
+    Refuses: nothing.
+  }];
+  let statistics = [
+    Statistic<"numSplit", "split-operations", "operations that were split">
+  ];
+  let dependentDialects = ["::partita::nn::NNDialect"];
+}
+
 def FusePointwise : Pass<"partita-fuse-pointwise", "::mlir::ModuleOp"> {
   let summary = "join point-wise operations into nn.fused loops";
   let description = [{
@@ -130,7 +170,12 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",
            "size from which a bucket is closed">,
     Option<"overlap", "overlap", "bool", "true",
-           "communicate while the backward pass computes">
+           "communicate while kernels compute">,
+    Option<"priorities", "priorities", "bool", "true",
+           "of buckets that are ready, send first what the next step needs "
+           "first">,
+    Option<"overlapSteps", "overlap-steps", "bool", "true",
+           "let buckets arrive while the next step computes">
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "gradient buckets of the first class">,

@@ -38,10 +38,12 @@ bool isIssuedAlone(Operation *op) {
 class FunctionSchedule {
 public:
   FunctionSchedule(func::FuncOp function, const ClassMemory &classMemory,
-                   const llvm::StringSet<> &lasting, bool overlap)
+                   const llvm::StringSet<> &lasting, bool overlap,
+                   bool overlapSteps)
       : function(function), classMemory(classMemory), lasting(lasting),
-        memory(function, classMemory), overlap(overlap),
-        builder(function.getContext()) {}
+        memory(function, classMemory, overlap), overlap(overlap),
+        overlapSteps(overlapSteps && isStep()), builder(function.getContext()) {
+  }
 
   func::FuncOp build() {
     OpBuilder outer(function);
@@ -57,9 +59,14 @@ public:
     auto end = builder.create<func::ReturnOp>(function.getLoc());
     builder.setInsertionPoint(end);
 
+    if (this->overlapSteps)
+      for (const Bucket &bucket : classMemory.getBuckets())
+        if (bucket.communicates)
+          arrived[&bucket] = nextEvent++;
     emitCopies(-1);
     for (Operation &op : function.front().without_terminator()) {
       int64_t i = memory.indexOf(&op);
+      completeFor(&op);
       emitOp(&op);
       issued += isIssuedAlone(&op);
       bool isLast = op.getNextNode() == function.front().getTerminator();
@@ -67,10 +74,11 @@ public:
         finishStep();
       emitCopies(i);
       if (overlap && !isLast)
-        sendBuckets(i);
+        runTasks(i);
     }
     if (function.front().without_terminator().empty())
       finishStep();
+    issuing = false;
     declareLasting();
     declarations->erase();
     return scheduled;
@@ -119,6 +127,9 @@ private:
 
   Value bufferOf(Value value, int id) {
     const Storage &storage = memory.get(id);
+    if (storage.purpose == spmd::Purpose::variable ||
+        storage.purpose == spmd::Purpose::gradient)
+      awaitBucket(classMemory.bucketOf(storage.name));
     auto type = nn::tensorType(value);
     return declare(storage.purpose, storage.name, memory.offsetOf(id),
                    MemRefType::get(type.getShape(), type.getElementType()),
@@ -250,6 +261,25 @@ private:
     builder.create<spmd::WaitOp>(function.getLoc(), event, stream);
   }
 
+  /// Lets the comm stream start what follows once the compute stream has come
+  /// this far.
+  void release() {
+    int64_t ready = nextEvent++;
+    record(ready, Stream::compute);
+    wait(ready, Stream::comm);
+  }
+
+  spmd::CommunicateOp issue(Location loc, StringRef kind,
+                            spmd::Reduction reduction, Value buffer,
+                            ArrayAttr axes, const Twine &label,
+                            DictionaryAttr move = DictionaryAttr()) {
+    return builder.create<spmd::CommunicateOp>(
+        loc, builder.getStringAttr(kind),
+        spmd::ReductionAttr::get(builder.getContext(), reduction), buffer,
+        spmd::StreamAttr::get(builder.getContext(), Stream::comm), axes,
+        builder.getStringAttr(label), move);
+  }
+
   /// Issues a collective once the compute stream has come this far; returns
   /// the event that marks its end.
   int64_t communicate(Location loc, StringRef kind, spmd::Reduction reduction,
@@ -258,11 +288,7 @@ private:
     int64_t ready = nextEvent++, done = nextEvent++;
     record(ready, Stream::compute);
     wait(ready, Stream::comm);
-    builder.create<spmd::CommunicateOp>(
-        loc, builder.getStringAttr(kind),
-        spmd::ReductionAttr::get(builder.getContext(), reduction), buffer,
-        spmd::StreamAttr::get(builder.getContext(), Stream::comm), axes,
-        builder.getStringAttr(label), move);
+    issue(loc, kind, reduction, buffer, axes, label, move);
     record(done, Stream::comm);
     return done;
   }
@@ -270,6 +296,55 @@ private:
                       const Twine &label) {
     return communicate(reduce.getLoc(), "all_reduce", reduce.getReduction(),
                        buffer, reduce.getAxes(), label, DictionaryAttr());
+  }
+
+  /// A collective whose result has not been waited for.
+  struct InFlight {
+    int64_t done = 0;
+    /// Of a move, which still has to be unpacked.
+    std::optional<MoveView> move;
+    Value staging;
+    /// Values that arrive with it.
+    SmallVector<Value> values;
+  };
+
+  /// Waits for what `op` uses, and takes it from where it has arrived.
+  void completeFor(Operation *op) {
+    if (isa<nn::ReshapeOp>(op))
+      return;
+    for (Value operand : op->getOperands())
+      completeValue(operand);
+  }
+
+  void completeValue(Value value) {
+    while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
+      value = reshape.getX();
+    auto found = llvm::find_if(inFlight, [&](const InFlight &entry) {
+      return llvm::is_contained(entry.values, value);
+    });
+    if (found == inFlight.end())
+      return;
+    InFlight entry = std::move(*found);
+    inFlight.erase(found);
+    complete(entry);
+  }
+
+  void complete(const InFlight &entry) {
+    wait(entry.done, Stream::compute);
+    if (!entry.move)
+      return;
+    const MoveView &move = *entry.move;
+    Value x = bufferOf(move.x), y = bufferOf(move.y);
+    launch(move.op->getLoc(), "spmd.unpack", {x, entry.staging}, y,
+           move.dictionary());
+  }
+
+  /// Notes a collective whose result is waited for when it is used.
+  void start(InFlight entry) {
+    if (overlap)
+      inFlight.push_back(std::move(entry));
+    else
+      complete(entry);
   }
 
   /// What a move is for: "conv1 reads x".
@@ -280,15 +355,14 @@ private:
                             : reader + " reads " + source;
   }
 
-  /// A move needs its result where it stands: the compute stream waits. Every
-  /// rank of the communicator takes part, also one that has nothing to send and
-  /// nothing to receive.
+  /// Every rank of the communicator takes part, also one that has nothing to
+  /// send and nothing to receive.
   void emitMove(const MoveView &move) {
-    Value x = bufferOf(move.x), y = bufferOf(move.y);
+    Value x = bufferOf(move.x);
     DictionaryAttr what = move.dictionary();
     Location loc = move.op->getLoc();
     if (move.isSlice()) {
-      launch(loc, "spmd.slice", x, y, what);
+      launch(loc, "spmd.slice", x, bufferOf(move.y), what);
       return;
     }
     int id = memory.stagingOf(move.op);
@@ -297,10 +371,9 @@ private:
         flatBuffer(storage.purpose, storage.name, memory.offsetOf(id),
                    storage.bytes, move.global.getElementType());
     launch(loc, "spmd.pack", x, staging, what);
-    wait(communicate(loc, move.kind(), move.reduction(), staging, move.axes,
-                     labelOf(move), what),
-         Stream::compute);
-    launch(loc, "spmd.unpack", {x, staging}, y, what);
+    int64_t done = communicate(loc, move.kind(), move.reduction(), staging,
+                               move.axes, labelOf(move), what);
+    start({done, move, staging, {move.y}});
   }
 
   void emitAllReduce(spmd::AllReduceOp reduce) {
@@ -325,7 +398,10 @@ private:
         return;
     // What was copied is combined where the copy lies.
     Value buffer = bufferOf(reduce.getY());
-    wait(communicate(reduce, buffer, "values of " + name), Stream::compute);
+    start({communicate(reduce, buffer, "values of " + name),
+           std::nullopt,
+           Value(),
+           {reduce.getY()}});
   }
 
   /// Several small values as one call.
@@ -339,8 +415,11 @@ private:
     std::string name = locationName(first.getLoc());
     Value buffer = flatBuffer(spmd::Purpose::bucket, name + " values", begin,
                               bytes, type.getElementType());
-    wait(communicate(first, buffer, "values of " + Twine(name)),
-         Stream::compute);
+    InFlight entry;
+    entry.done = communicate(first, buffer, "values of " + Twine(name));
+    for (Operation *member : members)
+      entry.values.push_back(cast<spmd::AllReduceOp>(member).getY());
+    start(std::move(entry));
   }
 
   std::string bucketLabel(size_t number) const {
@@ -368,58 +447,179 @@ private:
                       bucket.gradientBegin, bucket.bytes, elementOf(bucket));
   }
 
-  void sendBucket(size_t number) {
+  /// "push bucket 3: fc1.weight", "fetch bucket 3: fc1.weight".
+  std::string servedLabel(StringRef what, size_t number) const {
+    return (what + " " + bucketLabel(number)).str();
+  }
+
+  DenseI64ArrayAttr sharesOf(const Bucket &bucket, Value buffer) {
+    return builder.getDenseI64ArrayAttr(
+        bucket.shares(cast<MemRefType>(buffer.getType()).getNumElements()));
+  }
+
+  Location bucketLoc(size_t number) {
+    return NameLoc::get(builder.getStringAttr(bucketLabel(number)));
+  }
+
+  /// Sends the gradients of a bucket: to all, or to the owners of the shares.
+  void sendGradients(size_t number) {
     const Bucket &bucket = classMemory.getBuckets()[number];
     auto reduce = bucket.updates.front()
                       ->getOperand(0)
                       .getDefiningOp<spmd::AllReduceOp>();
-    doneOfBucket[number] =
-        communicate(reduce, gradientBucket(number), bucketLabel(number));
+    Value gradients = gradientBucket(number);
+    release();
+    syncedAt = here;
+    if (bucket.isServed()) {
+      auto push =
+          issue(reduce.getLoc(), "reduce_scatter", reduce.getReduction(),
+                gradients, bucket.axes, servedLabel("push", number));
+      push->setAttr(spmd::kPartsAttr, sharesOf(bucket, gradients));
+      return;
+    }
+    auto call = issue(reduce.getLoc(), "all_reduce", reduce.getReduction(),
+                      gradients, bucket.axes, bucketLabel(number));
+    if (bucket.sync && bucket.sync.getAlgorithm() != dist::Algorithm::automatic)
+      call->setAttr(spmd::kAlgorithmAttr,
+                    builder.getStringAttr(
+                        dist::stringifyAlgorithm(bucket.sync.getAlgorithm())));
   }
 
-  /// Sends the buckets whose last gradient is ready after operation `i`.
-  void sendBuckets(int64_t i) {
+  /// Sends the updated shares of a bucket's parameters to all.
+  void fetchParameters(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    Value parameters = parameterBucket(number);
+    auto fetch = issue(bucketLoc(number), "all_gather", spmd::Reduction::sum,
+                       parameters, bucket.axes, servedLabel("fetch", number));
+    fetch->setAttr(spmd::kPartsAttr, sharesOf(bucket, parameters));
+  }
+
+  /// Makes the update of a bucket whose gradients were sent, on the comm
+  /// stream, and lets its parameters arrive there.
+  void updateBehindGradients(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    // Nobody may still read what the update overwrites.
+    if (syncedAt < bucket.lastRead) {
+      release();
+      syncedAt = here;
+    }
+    emitUpdate(number, Stream::comm);
+    if (bucket.isServed())
+      fetchParameters(number);
+    record(arrived.lookup(&bucket), Stream::comm);
+  }
+
+  /// Whether the next task can be issued behind operation `i`: at the same
+  /// place among the other collectives in all classes.
+  bool isReady(const BucketTask &task, int64_t i) const {
+    const Bucket &bucket = classMemory.getBuckets()[task.bucket];
+    return task.sends ? bucket.ready <= i && bucket.after <= issued
+                      : bucket.lastRead <= i && bucket.updateAfter <= issued;
+  }
+
+  /// Issues tasks in their order, as far as they are ready behind operation
+  /// `i`.
+  void runTasks(int64_t i) {
     if (!isStep())
       return;
-    // In order, and each at the same place among the other collectives in all
-    // classes.
-    for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets())) {
-      if (bucket.ready > i || bucket.after > issued)
+    here = i;
+    for (; nextTask < classMemory.getTasks().size(); ++nextTask) {
+      const BucketTask &task = classMemory.getTasks()[nextTask];
+      if (!task.sends && !overlapSteps) {
+        // Updates follow at the end, in this order.
+        updates.push_back(task.bucket);
+        continue;
+      }
+      if (!isReady(task, i))
         return;
-      if (bucket.communicates && !doneOfBucket.contains(number))
-        sendBucket(number);
+      runTask(task);
     }
+  }
+
+  void runTask(const BucketTask &task) {
+    const Bucket &bucket = classMemory.getBuckets()[task.bucket];
+    if (!task.sends)
+      return updateBehindGradients(task.bucket);
+    sendGradients(task.bucket);
+    if (overlapSteps)
+      return;
+    int64_t sent = nextEvent++;
+    record(sent, Stream::comm);
+    doneOf[&bucket] = sent;
   }
 
   /// What remains after the last operation: buckets not sent yet, updates in
   /// the order in which buckets arrive, results that travel.
   void finishStep() {
+    while (!inFlight.empty()) {
+      InFlight entry = std::move(inFlight.front());
+      inFlight.erase(inFlight.begin());
+      complete(entry);
+    }
     if (isStep()) {
       section = "update";
+      if (overlap)
+        runTasks(INT64_MAX);
+      // What nobody sends is updated here.
       for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
-        if (bucket.communicates && !doneOfBucket.contains(number) && overlap)
-          sendBucket(number);
-      for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets())) {
-        if (bucket.communicates) {
-          if (!overlap)
-            sendBucket(number);
-          wait(doneOfBucket[number], Stream::compute);
-        }
-        emitUpdate(number);
-      }
+        if (!bucket.communicates)
+          emitUpdate(number, Stream::compute);
+      if (!overlap)
+        for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
+          if (bucket.communicates) {
+            runTask({number, /*sends=*/true});
+            finishBucket(number);
+          }
+      for (size_t number : updates)
+        finishBucket(number);
     }
     for (int64_t event : pending)
       wait(event, Stream::compute);
     pending.clear();
   }
 
-  void emitUpdate(size_t number) {
+  /// Updates a bucket inside the step; fetched parameters are waited for at its
+  /// end, or at once without overlap.
+  void finishBucket(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    wait(doneOf.lookup(&bucket), Stream::compute);
+    emitUpdate(number, Stream::compute);
+    if (!bucket.isServed())
+      return;
+    release();
+    fetchParameters(number);
+    int64_t fetched = nextEvent++;
+    record(fetched, Stream::comm);
+    if (overlap)
+      pending.push_back(fetched);
+    else
+      wait(fetched, Stream::compute);
+  }
+
+  /// Lets the compute stream wait for what the previous step has sent of a
+  /// bucket, before this one uses it for the first time.
+  void awaitBucket(const Bucket *bucket) {
+    if (!issuing || !bucket || !arrived.contains(bucket) ||
+        !awaited.insert(bucket).second)
+      return;
+    auto op = builder.create<spmd::WaitOp>(
+        function.getLoc(), arrived.lookup(bucket), Stream::compute);
+    op->setAttr(spmd::kPreviousAttr, builder.getUnitAttr());
+  }
+
+  Value parameterBucket(size_t number) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    return flatBuffer(spmd::Purpose::bucket,
+                      "parameters of bucket " + std::to_string(number),
+                      bucket.parameterBegin, bucket.bytes, elementOf(bucket));
+  }
+
+  void emitUpdate(size_t number, Stream stream) {
     const Bucket &bucket = classMemory.getBuckets()[number];
     Operation *update = bucket.updates.front();
     Type element = elementOf(bucket);
     std::string suffix = " of bucket " + std::to_string(number);
-    Value parameters = flatBuffer(spmd::Purpose::bucket, "parameters" + suffix,
-                                  bucket.parameterBegin, bucket.bytes, element);
+    Value parameters = parameterBucket(number);
     SmallVector<Value> inputs = {parameters, gradientBucket(number)};
     SmallVector<Value> outputs = {parameters};
     bool isAdam = isa<nn::AdamOp>(update);
@@ -432,9 +632,18 @@ private:
       inputs.push_back(state);
       outputs.push_back(state);
     }
-    auto loc = NameLoc::get(builder.getStringAttr(bucketLabel(number)));
-    launch(loc, update->getName().getStringRef(), inputs, outputs,
-           nn::updateParameters(update));
+    StringRef before = section;
+    section = "update";
+    auto op = launch(bucketLoc(number), update->getName().getStringRef(),
+                     inputs, outputs, nn::updateParameters(update));
+    section = before;
+    if (op) {
+      op.setStream(stream);
+      if (bucket.isServed()) {
+        op->setAttr(spmd::kAxesAttr, bucket.axes);
+        op->setAttr(spmd::kPartsAttr, sharesOf(bucket, parameters));
+      }
+    }
     // The parts have names of their own, for readers and for the runtime.
     for (Operation *member : bucket.updates)
       declareParts(member);
@@ -459,12 +668,25 @@ private:
   const llvm::StringSet<> &lasting;
   FunctionMemory memory;
   bool overlap;
+  bool overlapSteps;
   OpBuilder builder;
   Operation *declarations = nullptr;
   /// Buffers by offset, type and name.
   std::map<std::string, Value> declared;
   std::set<std::pair<spmd::Purpose, std::string>> declaredNames;
-  llvm::DenseMap<size_t, int64_t> doneOfBucket;
+  /// Events that mark that a bucket's gradients, or its parameters for the next
+  /// step, have arrived.
+  llvm::DenseMap<const Bucket *, int64_t> doneOf, arrived;
+  /// Buckets of the previous step that have been waited for.
+  llvm::DenseSet<const Bucket *> awaited;
+  bool issuing = true;
+  std::vector<InFlight> inFlight;
+  /// The next of the buckets' tasks; buckets to be updated at the step's end.
+  size_t nextTask = 0;
+  std::vector<size_t> updates;
+  /// The operation behind which something is issued, and the last one that the
+  /// comm stream has waited for.
+  int64_t here = -1, syncedAt = -1;
   SmallVector<int64_t> pending;
   int64_t nextEvent = 0;
   /// Collectives issued so far, without buckets.
@@ -490,6 +712,9 @@ struct ScheduleProgramPass
       if (failed(staging))
         return signalPassFailure();
       entry.facts.staging = std::move(*staging);
+      if (overlap)
+        for (func::FuncOp function : entry.functions)
+          orderForOverlap(function);
       classes.push_back(std::move(entry));
     }
     markEverywhere(classes, kImmediateAttr, [](func::FuncOp function) {
@@ -501,6 +726,7 @@ struct ScheduleProgramPass
     llvm::StringSet<> lasting = shareFacts(classes);
     if (classes.size() > 1)
       separateCollectives(module, classes);
+    shareTasks(module, classes);
     for (Scheduled &entry : classes)
       scheduleClass(module, entry, lasting, &entry == &classes.front());
   }
@@ -578,16 +804,73 @@ private:
               name && !argument.use_empty())
             lasting.insert(name.getValue());
       }
-    std::map<std::string, int64_t> order, before;
+    std::map<std::string, int64_t> order, before, beforeRead;
     for (Scheduled &entry : classes)
-      if (entry.step)
+      if (entry.step) {
         noteGradients(entry.step, order, before);
+        noteReads(entry.step, beforeRead);
+      }
     for (Scheduled &entry : classes) {
       entry.facts.largestGradient = largest;
       entry.facts.order = order;
       entry.facts.collectivesBefore = before;
+      entry.facts.collectivesBeforeRead = beforeRead;
     }
     return lasting;
+  }
+
+  /// The number of collectives up to the last use of each parameter and its
+  /// state, in the class where these are most.
+  static void noteReads(func::FuncOp step,
+                        std::map<std::string, int64_t> &before) {
+    Arrivals arrivals(step, /*overlap=*/true);
+    SmallVector<int64_t> collectives;
+    int64_t count = 0;
+    for (Operation &op : step.front())
+      collectives.push_back(count += isIssuedAlone(&op));
+    std::map<std::string, int64_t> last;
+    for (auto read : step.getOps<nn::ReadOp>())
+      if (!read.getValue().use_empty()) {
+        int64_t &most = last[read.getVariable().str()];
+        most = std::max(most, arrivals.lastUseOf(read.getValue()));
+      }
+    for (Operation &op : step.front()) {
+      if (!nn::isUpdate(&op))
+        continue;
+      int64_t &most = before[nn::updatedVariable(&op).str()];
+      SmallVector<StringRef> names = {nn::updatedVariable(&op)};
+      llvm::append_range(names, nn::updatedStates(&op));
+      for (StringRef name : names)
+        if (auto it = last.find(name.str()); it != last.end())
+          most = std::max(most, collectives[it->second]);
+    }
+  }
+
+  /// The order of the buckets' tasks, which ranks of all classes follow.
+  void shareTasks(ModuleOp module, std::vector<Scheduled> &classes) {
+    if (classes.empty() || !classes.front().step)
+      return;
+    Scheduled &first = classes.front();
+    ClassMemory memory(module, first.step, first.functions, first.facts,
+                       bucketBytes);
+    std::vector<TaskFacts> facts;
+    for (const Bucket &bucket : memory.getBuckets()) {
+      TaskFacts fact;
+      fact.ready = bucket.ready;
+      fact.lastRead = bucket.lastRead;
+      fact.need = bucket.need;
+      // Each rank sends all but its own part; an all_reduce sends twice that.
+      int64_t share = bucket.bytes / bucket.ranks * (bucket.ranks - 1);
+      if (bucket.communicates)
+        fact.gradientBytes =
+            std::max<int64_t>(1, bucket.isServed() ? share : 2 * share);
+      if (bucket.isServed())
+        fact.parameterBytes = share;
+      facts.push_back(fact);
+    }
+    std::vector<BucketTask> tasks = orderTasks(first.step, facts, priorities);
+    for (Scheduled &entry : classes)
+      entry.facts.tasks = tasks;
   }
 
   /// When gradients are ready: their order in the first class asked, and the
@@ -657,7 +940,7 @@ private:
         memoryOf[function] = memories.back().get();
     }
     markEverywhere(classes, kAloneAttr, [&](func::FuncOp function) {
-      FunctionMemory layout(function, *memoryOf.lookup(function));
+      FunctionMemory layout(function, *memoryOf.lookup(function), overlap);
       llvm::DenseSet<Operation *> follows;
       for (const auto &[first, members] : layout.getJoint())
         follows.insert(members.begin() + 1, members.end());
@@ -674,7 +957,8 @@ private:
                        std::move(entry.facts), bucketBytes);
     int64_t total = memory.getPersistentBytes();
     for (func::FuncOp function : entry.functions) {
-      FunctionSchedule schedule(function, memory, lasting, overlap);
+      FunctionSchedule schedule(function, memory, lasting, overlap,
+                                overlapSteps);
       schedule.build();
       total = std::max(total, schedule.getArenaBytes());
     }

@@ -46,6 +46,8 @@ struct Call {
   /// What all classes agree on: kind, reduction, axes and move.
   std::string what;
   int64_t elements = 0;
+  /// Of a flat buffer whose parts have owners.
+  Attribute parts;
 };
 
 /// Whether a launch is one of the two that a move needs beside its
@@ -70,20 +72,16 @@ public:
       refuse(function, "the function needs a body of one block");
       return failure();
     }
-    for (Operation &op : function.front().without_terminator()) {
-      if (auto buffer = dyn_cast<spmd::BufferOp>(op))
-        checkBuffer(buffer);
-      else if (auto launch = dyn_cast<spmd::LaunchOp>(op))
-        checkLaunch(launch);
-      else if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
-        checkCommunicate(communicate);
-      else if (auto record = dyn_cast<spmd::RecordOp>(op))
-        events[record.getEvent()] = clocks[index(record.getStream())];
-      else if (auto wait = dyn_cast<spmd::WaitOp>(op))
-        join(clocks[index(wait.getStream())], events[wait.getEvent()]);
-      else
-        refuse(&op, "'" + op.getName().getStringRef() +
-                        "' is no scheduled operation");
+    walk();
+    // What one run leaves under way meets the next run.
+    auto waits = function.getOps<spmd::WaitOp>();
+    bool isLinked = llvm::any_of(waits, [](spmd::WaitOp wait) {
+      return wait->hasAttr(spmd::kPreviousAttr);
+    });
+    if (isLinked && !failedAny) {
+      isSecond = true;
+      finishRun();
+      walk();
     }
     // A move that ended in an error is not open for another reason.
     if (!failedAny)
@@ -95,6 +93,33 @@ public:
   const std::vector<Call> &getCalls() const { return calls; }
 
 private:
+  void walk() {
+    for (Operation &op : function.front().without_terminator()) {
+      if (auto buffer = dyn_cast<spmd::BufferOp>(op))
+        checkBuffer(buffer);
+      else if (auto launch = dyn_cast<spmd::LaunchOp>(op))
+        checkLaunch(launch);
+      else if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
+        checkCommunicate(communicate);
+      else if (auto record = dyn_cast<spmd::RecordOp>(op))
+        events[record.getEvent()] = clocks[index(record.getStream())];
+      else if (auto wait = dyn_cast<spmd::WaitOp>(op))
+        // In the first run there is nothing of a previous one.
+        join(clocks[index(wait.getStream())], events[wait.getEvent()]);
+      else
+        refuse(&op, "'" + op.getName().getStringRef() +
+                        "' is no scheduled operation");
+    }
+  }
+
+  /// Between two runs the runtime waits for the compute stream and fills the
+  /// inputs: whatever follows on either stream is behind it.
+  void finishRun() {
+    for (Clock &clock : clocks)
+      clock[index(spmd::Stream::compute)] =
+          clocks[index(spmd::Stream::compute)][index(spmd::Stream::compute)];
+  }
+
   static unsigned index(spmd::Stream stream) {
     return static_cast<unsigned>(stream);
   }
@@ -267,8 +292,7 @@ private:
   }
 
   void checkSent(spmd::CommunicateOp communicate) {
-    if (communicate.getKind() == "all_reduce" ||
-        isEmpty(communicate.getBuffer()))
+    if (!communicate.getMoveAttr() || isEmpty(communicate.getBuffer()))
       return;
     OpenMove *move = findMove(communicate.getBuffer());
     if (!move || move->isSent || move->move != communicate.getMoveAttr())
@@ -363,8 +387,11 @@ private:
         << communicate.getKind() << ' '
         << stringifyReduction(communicate.getReduction()) << ' '
         << communicate.getAxes() << ' ' << type.getElementType() << ' '
-        << communicate.getMoveAttr();
-    calls.push_back(std::move(call));
+        << communicate.getMoveAttr() << ' '
+        << communicate->getAttr(spmd::kAlgorithmAttr);
+    call.parts = communicate->getAttr(spmd::kPartsAttr);
+    if (!isSecond)
+      calls.push_back(std::move(call));
   }
 
   func::FuncOp function;
@@ -376,6 +403,7 @@ private:
   std::map<int64_t, Segment> written;
   std::vector<OpenMove> openMoves;
   std::vector<Call> calls;
+  bool isSecond = false;
   bool failedAny = false;
 };
 
@@ -426,9 +454,10 @@ private:
     const Call &first = classes.front().calls[i];
     spmd::CommunicateOp op = first.op;
     bool isEqual = llvm::all_of(classes, [&](const Entry &entry) {
-      return entry.calls[i].elements == first.elements;
+      return entry.calls[i].elements == first.elements &&
+             entry.calls[i].parts == first.parts;
     });
-    if (op.getKind() != "all_reduce" || isEqual)
+    if (op.getMoveAttr() || isEqual)
       return success();
     std::map<std::vector<int64_t>, std::pair<const Entry *, int64_t>> groups;
     for (const Entry &entry : classes) {
@@ -437,9 +466,14 @@ private:
         auto [it, isNew] =
             groups.try_emplace(groupOf(rank, op.getAxes()), &entry, rank);
         auto [other, otherRank] = it->second;
+        spmd::CommunicateOp own = entry.calls[i].op;
+        if (other->calls[i].parts != entry.calls[i].parts) {
+          own.emitError() << "contract of the schedule phase: rank " << rank
+                          << " has other parts than rank " << otherRank;
+          return failure();
+        }
         if (other->calls[i].elements == entry.calls[i].elements)
           continue;
-        spmd::CommunicateOp own = entry.calls[i].op;
         InFlightDiagnostic error =
             own.emitError()
             << "contract of the schedule phase: rank " << rank << " combines "

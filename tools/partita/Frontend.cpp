@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Parser/Parser.h"
 #include "passes/Plan/SplitText.h"
+#include "passes/Plan/SyncText.h"
 #include "llvm/Support/FileSystem.h"
 #include <limits>
 
@@ -80,6 +81,15 @@ Phase phaseOf(ModuleOp module) {
 }
 
 } // namespace
+
+static void addSwitch(Arguments &arguments, StringRef name, StringRef help,
+                      bool &value) {
+  arguments.custom({name.str(), "on|off", help.str(),
+                    [&value](StringRef given) -> std::string {
+                      value = given == "on";
+                      return given == "on" || given == "off" ? "" : "on|off";
+                    }});
+}
 
 void partita::driver::addModelOptions(Arguments &arguments,
                                       ModelOptions &options) {
@@ -176,19 +186,39 @@ void partita::driver::addModelOptions(Arguments &arguments,
                  "a plan file (JSON, as --emit=plan-file writes it) with the "
                  "grid and the split of every layer; --grid and --split win",
                  pipeline.planFile);
+  arguments.custom({"--sync", "[PATTERN=]METHOD",
+                    "how gradients are combined: parameters or ONNX nodes "
+                    "(with * and ?), then all_reduce, all_reduce:ALGORITHM "
+                    "(direct, ring, tree, hierarchical), parameter_server or "
+                    "factor_broadcast, for example 'fc*=factor_broadcast'; "
+                    "poseidon chooses for each layer by that paper's rule; may "
+                    "be repeated, later ones win",
+                    [&pipeline](StringRef given) -> std::string {
+                      pipeline.syncs.push_back(given.str());
+                      return "";
+                    }});
   arguments.custom({"--bucket-size", "BYTES",
                     "gradients are sent in buckets of about this size "
                     "(default 4M)",
                     [&pipeline](StringRef given) {
                       return parseBytes(given, pipeline.bucketBytes);
                     }});
-  arguments.custom({"--overlap", "on|off",
-                    "send gradients while the backward pass computes (default "
-                    "on)",
-                    [&pipeline](StringRef given) -> std::string {
-                      pipeline.overlap = given == "on";
-                      return given == "on" || given == "off" ? "" : "on|off";
-                    }});
+  addSwitch(arguments, "--overlap",
+            "communicate while kernels compute; off: everything waits for "
+            "every call (default on)",
+            pipeline.overlap);
+  addSwitch(arguments, "--priorities",
+            "of what is ready to be sent, send first what the next step needs "
+            "first; off: what was ready first (default on)",
+            pipeline.priorities);
+  addSwitch(arguments, "--overlap-steps",
+            "let gradients and parameters travel while the next step's forward "
+            "pass computes what it has (default on)",
+            pipeline.overlapSteps);
+  addSwitch(arguments, "--overlap-halos",
+            "compute what needs no neighbour's rows while these arrive "
+            "(default on)",
+            pipeline.overlapHalos);
 }
 
 std::string partita::driver::finishModelOptions(ModelOptions &options) {
@@ -212,6 +242,9 @@ std::string partita::driver::finishModelOptions(ModelOptions &options) {
   for (const std::string &split : pipeline.splits)
     if (!plan::parseSplitRule(split, error))
       return "option --split: " + error;
+  for (const std::string &sync : pipeline.syncs)
+    if (!plan::parseSyncRule(sync, error))
+      return "option --sync: " + error;
   if (!pipeline.splits.empty() && pipeline.grid.empty() &&
       pipeline.planFile.empty() && pipeline.ranks == 0)
     return "--split needs a grid to split over; give --grid such as pr=2,pc=2, "

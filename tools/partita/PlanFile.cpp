@@ -14,6 +14,7 @@
 #include "dialects/NN/IR/NNOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Plan/LayerSplits.h"
+#include "passes/Plan/SyncText.h"
 #include "llvm/Support/JSON.h"
 
 using namespace mlir;
@@ -60,7 +61,8 @@ std::string partita::driver::planAsJson(ModuleOp module) {
         if (auto sync =
                 variable->getAttrOfType<dist::SyncAttr>(dist::kSyncAttr))
           json.attributeObject(variable.getSymName(), [&] {
-            json.attribute("sync", stringifySyncMethod(sync.getMethod()));
+            json.attribute("sync", plan::syncText(sync.getMethod(),
+                                                  sync.getAlgorithm()));
             json.attributeArray("axes", [&] {
               for (StringAttr axis : sync.getAxes())
                 json.value(axis.getValue());

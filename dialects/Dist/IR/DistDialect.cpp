@@ -409,19 +409,41 @@ Attribute SyncAttr::parse(AsmParser &parser, Type) {
     parser.emitError(where) << "unknown synchronisation '" << keyword << "'";
     return {};
   }
-  if (parseAxes(parser, axes) || parser.parseGreater())
+  if (parseAxes(parser, axes))
     return {};
-  return parser.getChecked<SyncAttr>(parser.getContext(), *method, axes);
+  Algorithm algorithm = Algorithm::automatic;
+  if (succeeded(parser.parseOptionalKeyword("by"))) {
+    where = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return {};
+    std::optional<Algorithm> named = symbolizeAlgorithm(keyword);
+    if (!named) {
+      parser.emitError(where) << "unknown algorithm '" << keyword << "'";
+      return {};
+    }
+    algorithm = *named;
+  }
+  if (parser.parseGreater())
+    return {};
+  return parser.getChecked<SyncAttr>(parser.getContext(), *method, axes,
+                                     algorithm);
 }
 
 void SyncAttr::print(AsmPrinter &printer) const {
   printer << '<' << stringifySyncMethod(getMethod()) << ' ';
   printAxes(printer, getAxes());
+  if (getAlgorithm() != Algorithm::automatic)
+    printer << " by " << stringifyAlgorithm(getAlgorithm());
   printer << '>';
 }
 
-LogicalResult SyncAttr::verify(Verifier emitError, SyncMethod,
-                               ArrayRef<StringAttr> axes) {
+LogicalResult SyncAttr::verify(Verifier emitError, SyncMethod method,
+                               ArrayRef<StringAttr> axes, Algorithm algorithm) {
+  // C2
+  if (algorithm != Algorithm::automatic && method != SyncMethod::all_reduce)
+    return emitError() << "a synchronisation by "
+                       << stringifySyncMethod(method) << " has no algorithm, "
+                       << "found '" << stringifyAlgorithm(algorithm) << "'";
   // C1
   SmallVector<Attribute> all(axes.begin(), axes.end());
   return verifyDistinct(emitError, all, "synchronisation axis");

@@ -29,6 +29,11 @@ constexpr llvm::StringLiteral kSplitAttr = "dist.split";
 constexpr llvm::StringLiteral kSyncAttr = "dist.sync";
 constexpr llvm::StringLiteral kLayoutAttr = "dist.layout";
 
+/// Discardable attribute of a gradient's product whose operands are gathered
+/// over the samples (SyncMethod::factor_broadcast), and of what follows it: the
+/// operands travel as soon as they are ready, and the product is made last.
+constexpr llvm::StringLiteral kFactorsAttr = "dist.factors";
+
 } // namespace partita::dist
 
 #endif // PARTITA_DIALECTS_DIST_IR_DISTDIALECT_H

@@ -144,7 +144,15 @@ def Dist_LayoutAttr : Dist_Attr<"Layout", "layout"> {
 }
 
 def Dist_SyncMethod : I32EnumAttr<"SyncMethod", "how a gradient is combined", [
-    I32EnumAttrCase<"all_reduce", 0>]> {
+    I32EnumAttrCase<"all_reduce", 0>, I32EnumAttrCase<"parameter_server", 1>,
+    I32EnumAttrCase<"factor_broadcast", 2>]> {
+  let cppNamespace = "::partita::dist";
+}
+
+def Dist_Algorithm : I32EnumAttr<"Algorithm", "how an all_reduce travels", [
+    I32EnumAttrCase<"automatic", 0>, I32EnumAttrCase<"direct", 1>,
+    I32EnumAttrCase<"ring", 2>, I32EnumAttrCase<"tree", 3>,
+    I32EnumAttrCase<"hierarchical", 4>]> {
   let cppNamespace = "::partita::dist";
 }
 
@@ -152,11 +160,27 @@ def Dist_SyncAttr : Dist_Attr<"Sync", "sync"> {
   let summary = "how the gradient of a parameter is combined over ranks";
   let description = [{
         dist.sync = #dist.sync<all_reduce [data]>
+        dist.sync = #dist.sync<all_reduce [node, data] by hierarchical>
+        dist.sync = #dist.sync<parameter_server [data]>
+        dist.sync = #dist.sync<factor_broadcast [data]>
 
-    Constraints: (C1) axes are distinct.
+    The axes are those over which each rank's gradient is a partial sum.
+
+    - all_reduce: every rank gets the sum and makes the update.
+    - parameter_server: each rank of the group owns an equal share of the
+      parameters: it gets the sum for its share, updates it, and the others
+      fetch it (Li et al., OSDI'14; shares of all layers as in Poseidon, Zhang
+      et al., ATC'17, section 4).
+    - factor_broadcast: the gradient is a product of two matrices, one row of
+      each per sample; ranks gather the rows and multiply (Xie et al., UAI'16;
+      Poseidon, section 3.2). No axes are left to sum over.
+
+    Constraints: (C1) axes are distinct; (C2) only an all_reduce has an
+    algorithm.
   }];
   let parameters = (ins "::partita::dist::SyncMethod":$method,
-                        ArrayRefParameter<"::mlir::StringAttr">:$axes);
+                        ArrayRefParameter<"::mlir::StringAttr">:$axes,
+                        "::partita::dist::Algorithm":$algorithm);
 }
 
 #endif // PARTITA_DIALECTS_DIST_IR_DISTDIALECT_TD

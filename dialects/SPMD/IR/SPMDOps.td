@@ -253,8 +253,13 @@ def SPMD_LaunchOp : SPMD_Op<"launch", [AttrSizedOperandSegments,
         spmd.launch "nn.relu" on compute (%x) -> (%y)
             : (memref<8x4xf32>) -> memref<8x4xf32>
 
+    With `parts` and `axes` a rank works on its own part only of each operand,
+    all of which are flat: the update of what it owns. The comm stream runs
+    such updates between the calls that bring gradients and take parameters.
+
     Constraints: (C1) the kernel's name is not empty; (C2) there is at least
-    one output.
+    one output; (C3) `parts` has an entry for each rank of the communicator over
+    `axes`, which add up to the elements of each operand.
   }];
   let arguments = (ins StrAttr:$kernel, SPMD_StreamAttr:$stream,
     Variadic<AnyMemRef>:$inputs, Variadic<AnyMemRef>:$outputs,
@@ -286,10 +291,20 @@ def SPMD_CommunicateOp : SPMD_Op<"communicate", []> {
             to = #dist.layout<...>, global = tensor<8x16x32x32xf32>}}
             : memref<1024xf32>
 
+    With `parts` a reduce_scatter leaves each rank the sum of its part of a flat
+    buffer, and an all_gather takes each rank's part to all: gradients go to
+    the ranks that own shares of the parameters, and parameters come back.
+
+        spmd.communicate "reduce_scatter" sum %b on comm over ["data"]
+            label "push bucket 0: fc3.weight" {parts = array<i64: 432, 418>}
+            : memref<850xf32>
+
     Constraints: (C1) the kind is all_reduce, reduce_scatter, all_gather,
     all_to_all, halo_exchange or exchange; (C2) at least one axis, each one of
     the module's grid, none twice; (C3) all kinds but all_reduce have a `move`
-    with `from`, `to` and `global`.
+    with `from`, `to` and `global`, or `parts`; (C4) only an all_reduce has an
+    `algorithm`: direct, ring, tree or hierarchical; (C5) `parts` has an entry
+    for each rank of the communicator, which add up to the buffer's elements.
   }];
   let arguments = (ins StrAttr:$kind, SPMD_ReductionAttr:$reduction,
     AnyMemRef:$buffer, SPMD_StreamAttr:$stream, StrArrayAttr:$axes,
@@ -315,7 +330,13 @@ def SPMD_RecordOp : SPMD_Op<"record", []> {
 def SPMD_WaitOp : SPMD_Op<"wait", []> {
   let summary = "let a stream wait until an event has been reached";
   let description = [{
-    Constraints: (C1) the event was recorded earlier in the function.
+    With `previous` it is the mark of the previous run of the function that is
+    waited for, so that what one step has sent may arrive while the next one
+    computes; the first run does not wait. Between runs of different functions
+    everything ends.
+
+    Constraints: (C1) the event was recorded earlier in the function; (C2) with
+    `previous` it is recorded later.
   }];
   let arguments = (ins I64Attr:$event, SPMD_StreamAttr:$stream);
   let assemblyFormat = "$event `on` $stream attr-dict";

@@ -50,6 +50,38 @@ bool isRecordedBefore(Operation *op, int64_t event) {
   return false;
 }
 
+/// Shares of flat buffers: one for each rank of the communicator over `axes`,
+/// which together are each of `buffers`.
+LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
+                          ArrayAttr axes, ValueRange buffers) {
+  if (!parts)
+    return op->emitOpError() << "'parts' must be an array of i64";
+  int64_t total = 0, ranks = 1;
+  for (int64_t part : parts.asArrayRef()) {
+    if (part < 0)
+      return op->emitOpError() << "part of " << part << " elements";
+    total += part;
+  }
+  for (Value buffer : buffers) {
+    int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
+    if (elements != total)
+      return op->emitOpError() << "parts have " << total
+                               << " elements in all, the buffer has "
+                               << elements;
+  }
+  auto module = op->getParentOfType<ModuleOp>();
+  auto grid = module ? module->getAttrOfType<dist::GridAttr>(dist::kGridAttr)
+                     : dist::GridAttr();
+  if (!grid)
+    return success();
+  for (auto axis : axes.getAsRange<StringAttr>())
+    ranks *= grid.getAxisSize(axis.getValue());
+  if (ranks != static_cast<int64_t>(parts.size()))
+    return op->emitOpError() << "has " << parts.size() << " parts for " << ranks
+                             << " ranks";
+  return success();
+}
+
 } // namespace
 
 LogicalResult ClassOp::verify() {
@@ -245,7 +277,17 @@ LogicalResult LaunchOp::verify() {
   // C2
   if (getOutputs().empty())
     return emitOpError("needs at least one output");
-  return success();
+  // C3
+  Attribute parts = (*this)->getAttr(kPartsAttr);
+  auto axes = (*this)->getAttrOfType<ArrayAttr>(kAxesAttr);
+  if (!parts && !axes)
+    return success();
+  if (!parts || !axes)
+    return emitOpError("has either both of 'parts' and 'axes' or none");
+  if (failed(verifyAxes(*this, axes)))
+    return failure();
+  SmallVector<Value> buffers(getOperands());
+  return verifyParts(*this, dyn_cast<DenseI64ArrayAttr>(parts), axes, buffers);
 }
 
 LogicalResult CommunicateOp::verify() {
@@ -257,6 +299,25 @@ LogicalResult CommunicateOp::verify() {
     return emitOpError() << "kind must be "
                          << llvm::join(ArrayRef<StringRef>(kinds), ", ")
                          << "; found '" << getKind() << "'";
+  if (failed(verifyAxes(*this, getAxes()))) // C2
+    return failure();
+  // C4
+  if (Attribute algorithm = (*this)->getAttr(kAlgorithmAttr)) {
+    auto name = dyn_cast<StringAttr>(algorithm);
+    if (getKind() != "all_reduce" || !name ||
+        !dist::symbolizeAlgorithm(name.getValue()))
+      return emitOpError() << "found algorithm " << algorithm << " of kind '"
+                           << getKind() << "'";
+  }
+  // C5
+  if (Attribute parts = (*this)->getAttr(kPartsAttr)) {
+    if (getMoveAttr() ||
+        (getKind() != "reduce_scatter" && getKind() != "all_gather"))
+      return emitOpError("only a reduce_scatter or an all_gather of a flat "
+                         "buffer has 'parts'");
+    return verifyParts(*this, dyn_cast<DenseI64ArrayAttr>(parts), getAxes(),
+                       getBuffer());
+  }
   // C3
   DictionaryAttr move = getMoveAttr();
   if (getKind() != "all_reduce" &&
@@ -265,7 +326,7 @@ LogicalResult CommunicateOp::verify() {
        !isa_and_nonnull<TypeAttr>(move.get("global"))))
     return emitOpError() << "kind '" << getKind()
                          << "' needs a move with from, to and global";
-  return verifyAxes(*this, getAxes()); // C2
+  return success();
 }
 
 LogicalResult RecordOp::verify() {
@@ -281,6 +342,17 @@ LogicalResult RecordOp::verify() {
 
 LogicalResult WaitOp::verify() {
   int64_t event = getEvent();
+  // C2
+  if ((*this)->hasAttr(kPreviousAttr)) {
+    for (Operation *after = (*this)->getNextNode(); after;
+         after = after->getNextNode())
+      if (auto record = dyn_cast<RecordOp>(after);
+          record && static_cast<int64_t>(record.getEvent()) == event)
+        return success();
+    return emitOpError() << "event " << event
+                         << " of the previous run is not recorded behind this "
+                            "wait";
+  }
   // C1
   if (!isRecordedBefore(*this, event))
     return emitOpError() << "event " << event

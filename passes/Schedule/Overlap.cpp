@@ -1,0 +1,260 @@
+//===- Overlap.cpp - What runs while ranks communicate --------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Arrivals, the order of operations, and the order of buckets.
+//
+//===----------------------------------------------------------------------===//
+
+#include "passes/Schedule/Overlap.h"
+#include "dialects/Dist/IR/DistDialect.h"
+#include "passes/Schedule/Moves.h"
+
+using namespace mlir;
+using namespace partita;
+
+namespace {
+
+/// Nominal speeds: a core of a current CPU on products and on what streams
+/// through memory, and Ethernet of 1 Gbit/s. They only have to rank calls that
+/// wait for the same link.
+constexpr double kFlops = 2e10;
+constexpr double kBytesPerSecond = 5e9;
+constexpr double kLinkBytesPerSecond = 1.25e8;
+constexpr double kLinkLatency = 5e-5;
+
+/// How far behind a collective is looked for something to compute meanwhile.
+constexpr int kWindow = 64;
+
+/// Operations that become no launch.
+bool isSilent(Operation *op) {
+  return isa<nn::ReadOp, nn::ReshapeOp, nn::AssignOp, nn::ConstantOp>(op) ||
+         nn::isUpdate(op) || op->hasTrait<OpTrait::IsTerminator>();
+}
+
+/// Whether the step waits for what `op` communicates.
+bool isWaitedFor(Operation *op) {
+  auto reduce = dyn_cast<spmd::AllReduceOp>(op);
+  if (!reduce)
+    return spmd::isCollective(op);
+  return !llvm::all_of(reduce.getY().getUsers(), [](Operation *user) {
+    return nn::isUpdate(user) || user->hasTrait<OpTrait::IsTerminator>();
+  });
+}
+
+/// What a value is another view of.
+Value rootOf(Value value) {
+  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
+
+int64_t bytesOf(Operation *op) {
+  int64_t bytes = 0;
+  for (Value operand : op->getOperands())
+    bytes += nn::byteSize(nn::tensorType(operand));
+  for (Value result : op->getResults())
+    bytes += nn::byteSize(nn::tensorType(result));
+  return bytes;
+}
+
+} // namespace
+
+double partita::linkSeconds(int64_t bytes) {
+  return kLinkLatency + double(bytes) / kLinkBytesPerSecond;
+}
+
+double partita::computeSeconds(Operation *op) {
+  if (isSilent(op) || spmd::isCollective(op))
+    return 0;
+  double memory = double(bytesOf(op)) / kBytesPerSecond;
+  StringRef name = op->getName().stripDialect();
+  auto partitionable = dyn_cast<nn::PartitionableOp>(op);
+  if (!partitionable || !(name.starts_with("conv") || name == "matmul"))
+    return memory;
+  double volume = 2;
+  for (const nn::IterationDim &dim : partitionable.getIterationSpace().dims)
+    volume *= double(dim.size);
+  return std::max(memory, volume / kFlops);
+}
+
+//===----------------------------------------------------------------------===//
+// Arrivals
+//===----------------------------------------------------------------------===//
+
+Arrivals::Arrivals(func::FuncOp function, bool overlap) : overlap(overlap) {
+  for (auto [i, op] : llvm::enumerate(function.front())) {
+    index[&op] = i;
+    end = i;
+  }
+}
+
+int64_t Arrivals::firstUseOf(Value value) const {
+  int64_t first = end;
+  for (Operation *user : value.getUsers())
+    first = std::min(first, isa<nn::ReshapeOp>(user)
+                                ? firstUseOf(user->getResult(0))
+                                : indexOf(user));
+  return first;
+}
+
+int64_t Arrivals::arrivalOf(Operation *collective) const {
+  return overlap ? firstUseOf(collective->getResult(0)) : indexOf(collective);
+}
+
+int64_t Arrivals::lastUseOf(Value value) const {
+  int64_t last = value.getDefiningOp() ? indexOf(value.getDefiningOp()) : 0;
+  for (Operation *user : value.getUsers()) {
+    last = std::max(last, indexOf(user));
+    if (isa<nn::ReshapeOp, spmd::AllReduceOp>(user))
+      last = std::max(last, lastUseOf(user->getResult(0)));
+    if (spmd::isCollective(user))
+      last = std::max(last, arrivalOf(user));
+  }
+  return last;
+}
+
+//===----------------------------------------------------------------------===//
+// The order of operations
+//===----------------------------------------------------------------------===//
+
+static void sinkProducts(func::FuncOp function) {
+  Block &block = function.front();
+  Operation *end = block.getTerminator();
+  for (Operation &op : block)
+    if (nn::isUpdate(&op)) {
+      end = &op;
+      break;
+    }
+  SmallVector<Operation *> products;
+  for (Operation &op : block) {
+    if (&op == end)
+      break;
+    if (op.hasAttr(dist::kFactorsAttr))
+      products.push_back(&op);
+  }
+  for (Operation *op : products)
+    op->moveBefore(end);
+}
+
+/// Brings operations that need nothing of what is on its way before `op`, until
+/// they take `seconds`.
+static void fillBefore(Operation *op, const llvm::DenseSet<Value> &onTheWay,
+                       double seconds) {
+  // Results of what stands behind `op` and is not brought before it.
+  llvm::DenseSet<Value> later(op->getResults().begin(), op->getResults().end());
+  Operation *candidate = op->getNextNode();
+  for (int i = 0; candidate && i < kWindow && seconds > 0; ++i) {
+    Operation *next = candidate->getNextNode();
+    bool isFree =
+        !spmd::isCollective(candidate) && !isa<nn::AssignOp>(candidate) &&
+        !nn::isUpdate(candidate) &&
+        !candidate->hasTrait<OpTrait::IsTerminator>() &&
+        !candidate->hasAttr(dist::kFactorsAttr) &&
+        llvm::none_of(candidate->getOperands(), [&](Value operand) {
+          return later.contains(operand) || onTheWay.contains(rootOf(operand));
+        });
+    if (isFree && !(isSilent(candidate) && candidate->use_empty())) {
+      candidate->moveBefore(op);
+      seconds -= computeSeconds(candidate);
+    } else {
+      later.insert(candidate->getResults().begin(),
+                   candidate->getResults().end());
+    }
+    candidate = next;
+  }
+}
+
+void partita::orderForOverlap(func::FuncOp function) {
+  sinkProducts(function);
+  // Results on their way, and how long they still take.
+  llvm::DenseMap<Value, double> left;
+  llvm::DenseSet<Value> onTheWay;
+  for (Operation *op = &function.front().front(); op; op = op->getNextNode()) {
+    double longest = 0;
+    if (!isa<nn::ReshapeOp>(op))
+      for (Value operand : op->getOperands())
+        if (auto it = left.find(rootOf(operand)); it != left.end())
+          longest = std::max(longest, it->second);
+    if (longest > 0) {
+      Operation *before = op->getPrevNode();
+      fillBefore(op, onTheWay, longest);
+      // What has been brought here takes its time as well.
+      for (Operation *moved = before ? before->getNextNode()
+                                     : &function.front().front();
+           moved != op; moved = moved->getNextNode())
+        longest -= computeSeconds(moved);
+    }
+    if (!isa<nn::ReshapeOp>(op))
+      for (Value operand : op->getOperands()) {
+        left.erase(rootOf(operand));
+        onTheWay.erase(rootOf(operand));
+      }
+    double seconds = computeSeconds(op);
+    for (auto &[value, rest] : left)
+      rest -= seconds;
+    if (isWaitedFor(op)) {
+      Value result = op->getResult(0);
+      left[result] = linkSeconds(nn::byteSize(nn::tensorType(result)));
+      onTheWay.insert(result);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The order of buckets
+//===----------------------------------------------------------------------===//
+
+std::vector<BucketTask> partita::orderTasks(func::FuncOp step,
+                                            ArrayRef<TaskFacts> buckets,
+                                            bool priorities) {
+  // When each operation ends.
+  std::vector<double> ends;
+  double now = 0;
+  for (Operation &op : step.front())
+    ends.push_back(now += computeSeconds(&op));
+  auto endOf = [&](int64_t i) { return i < 0 ? 0.0 : ends[i]; };
+  struct Waiting {
+    BucketTask task;
+    double ready;
+  };
+  std::vector<Waiting> waiting;
+  for (auto [i, bucket] : llvm::enumerate(buckets))
+    if (bucket.gradientBytes > 0)
+      waiting.push_back({{i, /*sends=*/true}, endOf(bucket.ready)});
+  std::vector<BucketTask> order;
+  double linkFree = 0;
+  while (!waiting.empty()) {
+    double first = waiting.front().ready;
+    for (const Waiting &entry : waiting)
+      first = std::min(first, entry.ready);
+    double start = std::max(linkFree, first);
+    auto goesBefore = [&](const Waiting &a, const Waiting &b) {
+      bool aReady = a.ready <= start, bReady = b.ready <= start;
+      if (aReady != bReady)
+        return aReady;
+      const TaskFacts &x = buckets[a.task.bucket], &y = buckets[b.task.bucket];
+      if (priorities && x.need != y.need)
+        return x.need < y.need;
+      if (!priorities && a.task.sends != b.task.sends)
+        return a.task.sends;
+      if (a.ready != b.ready)
+        return a.ready < b.ready;
+      return a.task.bucket < b.task.bucket;
+    };
+    auto chosen = std::min_element(waiting.begin(), waiting.end(), goesBefore);
+    BucketTask task = chosen->task;
+    waiting.erase(chosen);
+    order.push_back(task);
+    const TaskFacts &bucket = buckets[task.bucket];
+    int64_t bytes = task.sends ? bucket.gradientBytes : bucket.parameterBytes;
+    linkFree = start + (bytes > 0 ? linkSeconds(bytes) : 0);
+    if (task.sends)
+      waiting.push_back({{task.bucket, /*sends=*/false},
+                         std::max(linkFree, endOf(bucket.lastRead))});
+  }
+  return order;
+}

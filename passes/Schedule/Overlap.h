@@ -1,0 +1,99 @@
+//===- Overlap.h - What runs while ranks communicate -----------*- C++ -*-===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Decides when communication starts and when it must have ended.
+//
+// A collective starts where it stands and is waited for before the first
+// operation that uses its result. What can be computed in between is brought
+// there. Gradients are sent in buckets, as soon as their last gradient is ready
+// (wait-free backpropagation, Zhang et al., ATC'17, section 3.1); of several
+// that are ready, the one goes first that the next step's forward pass needs
+// first (priorities, Jayarajan et al., MLSys'19; Peng et al., SOSP'19).
+//
+//     compute:  f1 f2 f3 | b3   b2   b1 |          f1' f2' f3'
+//     comm:                   3    2  1 | 1 2 3 (fetches)
+//
+// Who is ready when, and which calls still wait then, follows from nominal
+// speeds (see kFlops, kBytesPerSecond): they decide the order only, which must
+// be the same on all ranks and therefore known before the run.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PARTITA_PASSES_SCHEDULE_OVERLAP_H
+#define PARTITA_PASSES_SCHEDULE_OVERLAP_H
+
+#include "dialects/NN/IR/NNOps.h"
+#include "dialects/SPMD/IR/SPMDDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <vector>
+
+namespace partita {
+
+/// When the results of a function's collectives are needed.
+class Arrivals {
+public:
+  /// Without `overlap` every result is needed at once.
+  Arrivals(mlir::func::FuncOp function, bool overlap);
+
+  /// Place of an operation in the body.
+  int64_t indexOf(mlir::Operation *op) const { return index.lookup(op); }
+  /// Place of the operation before which what `collective` communicates must
+  /// have arrived: the first that uses its result. That of the terminator where
+  /// nobody does, its own without overlap.
+  int64_t arrivalOf(mlir::Operation *collective) const;
+  /// The last operation that touches what `value` names, through reshapes,
+  /// collectives in place, and moves that still read it when they arrive.
+  int64_t lastUseOf(mlir::Value value) const;
+
+private:
+  int64_t firstUseOf(mlir::Value value) const;
+
+  bool overlap;
+  int64_t end = 0;
+  llvm::DenseMap<mlir::Operation *, int64_t> index;
+};
+
+/// Nominal seconds that a rank computes an operation for.
+double computeSeconds(mlir::Operation *op);
+/// Nominal seconds that `bytes` take to another rank.
+double linkSeconds(int64_t bytes);
+
+/// Reorders the operations of a function: products of gathered factors come
+/// last, and between a collective and the first use of its result stands what
+/// does not need it, for about as long as the collective takes. The order of
+/// collectives stays.
+void orderForOverlap(mlir::func::FuncOp function);
+
+/// One step of the synchronisation of a bucket.
+struct BucketTask {
+  size_t bucket = 0;
+  /// The gradients are sent; else what follows: update, and fetch where owners
+  /// update.
+  bool sends = true;
+};
+
+/// What the order of tasks depends on.
+struct TaskFacts {
+  /// Operation after which the gradients are ready, and after which nobody
+  /// reads the parameters.
+  int64_t ready = 0, lastRead = 0;
+  /// First operation of the next step that needs the parameters.
+  int64_t need = 0;
+  /// Bytes sent for the gradients, and for the parameters afterwards.
+  int64_t gradientBytes = 0, parameterBytes = 0;
+};
+
+/// The order in which the buckets' tasks are issued on the comm stream:
+/// simulates the step at nominal speeds. Without `priorities` a task goes when
+/// it is ready, gradients before parameters.
+std::vector<BucketTask> orderTasks(mlir::func::FuncOp step,
+                                   llvm::ArrayRef<TaskFacts> buckets,
+                                   bool priorities);
+
+} // namespace partita
+
+#endif // PARTITA_PASSES_SCHEDULE_OVERLAP_H
