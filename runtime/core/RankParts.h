@@ -26,8 +26,9 @@ struct Rank::Parts {
   Stream &comm;
   std::byte *arena;
   Failure &failure;
-  Traffic traffic;
-  std::vector<std::unique_ptr<Communicator>> communicators;
+  Traffic traffic = {};
+  std::vector<std::unique_ptr<Communicator>> communicators = {};
+  Observer *observer = nullptr;
 };
 
 } // namespace partita

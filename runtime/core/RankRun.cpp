@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 using namespace partita;
@@ -60,11 +61,17 @@ RankRun::RankRun(Job &job, World &world, int localRank)
       compute(device->makeCompute()), comm(device->makeComm(*compute)),
       parts{program, job.backend,  world,       *device, *compute,
             *comm,   arena.data(), job.failure, {},      {}},
-      rank(parts) {
+      rank(parts), signalsAnswered(*device) {
   rank.seed = job.options.seed;
   rank.lr = static_cast<float>(job.options.lr);
   loadVariables(program, job.values, world.rank, *device, arena.data());
   emitted = program.make(rank);
+  if (world.size > 1) {
+    std::vector<int> members(static_cast<std::size_t>(world.size));
+    std::iota(members.begin(), members.end(), 0);
+    everybody = world.communicator(members);
+    everybody->observeBy(parts.observer, std::move(members));
+  }
 }
 
 RankRun::~RankRun() = default;
@@ -151,7 +158,12 @@ void RankRun::train() {
     takeInputs(loader.next());
     rank.stepIndex = step;
     emitted->step();
-    finishStreams();
+    bool looksAtGradients =
+        options.gradientNorm || (step == 1 && !options.dumpStep.empty());
+    if (program.overlapsSteps && !looksAtGradients)
+      compute->sync();
+    else
+      finishStreams();
     float loss = lossOfStep();
     if (step == 1 && !options.dumpStep.empty()) {
       std::vector<const Tensor *> gradients;
@@ -163,13 +175,16 @@ void RankRun::train() {
     std::optional<double> norm;
     if (options.gradientNorm)
       norm = gradientNorm();
-    News news = exchange({SignalWatch::pending(), !std::isfinite(loss)});
-    signal = static_cast<int>(news.signal);
+    signal = answeredSignal();
+    if (!signal)
+      askForSignals();
     if (first())
       metrics->step(step, (step - 1) / plan.perEpoch + 1, loss, options.lr,
                     secondsSince(start),
                     double(batch) / secondsSince(stepStart), norm);
-    if (news.lossIsBad) {
+    // All ranks have the same bits and come to the same conclusion.
+    if (!std::isfinite(loss)) {
+      finishStreams();
       progress.finish();
       char text[160];
       std::snprintf(text, sizeof(text),
@@ -183,6 +198,9 @@ void RankRun::train() {
     }
     progress.step(step, loss, secondsSince(start));
   }
+  finishStreams();
+  if (!signal)
+    signal = answeredSignal();
   double seconds = secondsSince(start);
   stepsDone = step;
   progress.finish();
@@ -216,12 +234,26 @@ void RankRun::finishStreams() {
   waited += secondsSince(start);
 }
 
-RankRun::News RankRun::exchange(News news) {
+int RankRun::agreeOnSignal() {
   Clock::time_point start = Clock::now();
-  std::int64_t values[] = {news.signal, news.lossIsBad};
-  world.maximum(values, 2);
+  std::int64_t number = SignalWatch::pending();
+  world.maximum(&number, 1);
   waited += secondsSince(start);
-  return {values[0], values[1]};
+  return static_cast<int>(number);
+}
+
+void RankRun::askForSignals() {
+  static constexpr CallSite site{"signals", "", -1};
+  signalOfRanks = SignalWatch::pending();
+  if (!everybody)
+    return;
+  everybody->allReduce(*comm, &signalOfRanks, 1, Reduction::max, site);
+  comm->record(signalsAnswered);
+}
+
+int RankRun::answeredSignal() {
+  compute->wait(signalsAnswered);
+  return static_cast<int>(signalOfRanks);
 }
 
 void RankRun::reportTraining(std::int64_t steps, double seconds,
@@ -278,7 +310,7 @@ void RankRun::forEvaluationBatches(
     issue();
     finishStreams();
     visit(index, std::min(batch, samples - index * batch));
-    signal = static_cast<int>(exchange({SignalWatch::pending(), 0}).signal);
+    signal = agreeOnSignal();
   }
 }
 

@@ -72,12 +72,6 @@ public:
   void stop() noexcept;
 
 private:
-  /// What the ranks tell each other at the border between two batches.
-  struct News {
-    std::int64_t signal = 0;
-    std::int64_t lossIsBad = 0;
-  };
-
   bool first() const { return world.rank == 0; }
   bool talks() const { return first() && !job.options.quiet; }
   void greet() const;
@@ -93,8 +87,15 @@ private:
       const std::function<void()> &issue,
       const std::function<void(std::int64_t, std::int64_t)> &visit);
   void takeInputs(const Batch &batch);
+  /// Returns when both streams are idle.
   void finishStreams();
-  News exchange(News news);
+  /// The highest signal that any rank has noted; the streams are idle.
+  int agreeOnSignal();
+  /// Queues the same question behind the communication of a step, so that no
+  /// rank waits for it now.
+  void askForSignals();
+  /// The answer to the latest question, 0 if there was none.
+  int answeredSignal();
   void reportTraining(std::int64_t steps, double seconds, double waited);
   std::vector<float> tileValues(const Tensor &tensor);
   /// The norm of all gradients of the last step together (2-norm over all
@@ -111,6 +112,11 @@ private:
   Rank::Parts parts;
   Rank rank;
   std::unique_ptr<RankProgram> emitted;
+  /// All ranks, over host memory, for the question after signals; null when
+  /// there is one rank.
+  std::unique_ptr<Communicator> everybody;
+  Event signalsAnswered;
+  std::int64_t signalOfRanks = 0;
   std::unique_ptr<Metrics> metrics;
   std::int64_t stepsDone = 0;
   int signal = 0;

@@ -158,15 +158,15 @@ public:
 
 protected:
   void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
-                   Reduction reduction) override {
-    stream.communicate("allReduce", [=] {
+                   Reduction reduction, const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       allReduce(static_cast<char *>(data), count, type, reduction);
     });
   }
 
-  void doAllGather(Stream &stream, void *data, const Counts &counts,
-                   DType type) override {
-    stream.communicate("allGather", [=] {
+  void doAllGather(Stream &stream, void *data, const Counts &counts, DType type,
+                   const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = sizeOf(type);
       auto part = [&](int peer) {
         return Message{peer,
@@ -178,8 +178,9 @@ protected:
   }
 
   void doReduceScatter(Stream &stream, void *data, const Counts &counts,
-                       DType type, Reduction reduction) override {
-    stream.communicate("reduceScatter", [=] {
+                       DType type, Reduction reduction,
+                       const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = sizeOf(type);
       auto part = [&](int peer) {
         return Message{peer,
@@ -191,8 +192,8 @@ protected:
   }
 
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
-                   int root) override {
-    stream.communicate("broadcast", [=] {
+                   int root, const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = count * std::int64_t(sizeOf(type));
       channel.broadcast(data, bytes, root);
       if (rank() == root)
@@ -201,9 +202,9 @@ protected:
   }
 
   void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
-                  void *receive, const Counts &receiveCounts,
-                  DType type) override {
-    stream.communicate("exchange", [=] {
+                  void *receive, const Counts &receiveCounts, DType type,
+                  const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = sizeOf(type);
       std::vector<Message> receives, sends;
       auto *in = static_cast<char *>(receive);
