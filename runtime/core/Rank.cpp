@@ -67,6 +67,8 @@ Communicator &Rank::communicator(std::initializer_list<const char *> axes) {
     made = parts.backend.makeCommunicator(parts.world, members, parts.device,
                                           parts.failure);
   made->setTraffic(&parts.traffic);
-  made->observeBy(parts.observer, std::move(members));
+  made->observeBy(parts.observer, members);
+  if (parts.checks && members.size() > 1)
+    parts.checks->addGroup(*made, parts.world.communicator(members));
   return *made;
 }

@@ -13,6 +13,7 @@
 #ifndef PARTITA_CORE_RANKPARTS_H
 #define PARTITA_CORE_RANKPARTS_H
 
+#include "core/CallCheck.h"
 #include "partita/backend.h"
 
 namespace partita {
@@ -29,6 +30,8 @@ struct Rank::Parts {
   Traffic traffic = {};
   std::vector<std::unique_ptr<Communicator>> communicators = {};
   Observer *observer = nullptr;
+  /// Compares calls; null unless asked for.
+  CallCheck *checks = nullptr;
 };
 
 } // namespace partita

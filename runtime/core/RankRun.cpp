@@ -53,15 +53,25 @@ StepPlan partita::planSteps(const Options &options, std::int64_t samples,
   return plan;
 }
 
-RankRun::RankRun(Job &job, World &world, int localRank)
-    : job(job), program(job.program), world(world),
+RankRun::RankRun(Job &job, World &world, int localRank, RankLog &log)
+    : job(job), program(job.program), world(world), log(log),
       device(job.backend.makeDevice(world.rank, localRank, job.threads,
                                     job.failure)),
       arena(*device, bytesOfArena(program, world.rank)),
       compute(device->makeCompute()), comm(device->makeComm(*compute)),
-      parts{program, job.backend,  world,       *device, *compute,
-            *comm,   arena.data(), job.failure, {},      {}},
+      checks(job.options.debugCollectives
+                 ? std::make_unique<CallCheck>(world.rank,
+                                               program.classOfRank[world.rank],
+                                               *device, job.expected.get())
+                 : nullptr),
+      parts{program,      job.backend, world, *device, *compute, *comm,
+            arena.data(), job.failure, {},    {},      &log,     checks.get()},
       rank(parts), signalsAnswered(*device) {
+  compute->observeBy(&log, StreamRole::compute);
+  comm->observeBy(&log, StreamRole::comm);
+  log.check(checks.get());
+  if (!job.options.trace.empty())
+    log.trace(job.options.traceSteps);
   rank.seed = job.options.seed;
   rank.lr = static_cast<float>(job.options.lr);
   loadVariables(program, job.values, world.rank, *device, arena.data());
@@ -74,7 +84,7 @@ RankRun::RankRun(Job &job, World &world, int localRank)
   }
 }
 
-RankRun::~RankRun() = default;
+RankRun::~RankRun() { log.check(nullptr); }
 
 void RankRun::stop() noexcept {
   comm->finish();
@@ -147,7 +157,10 @@ void RankRun::train() {
       });
   ProgressLine progress(!talks(), /*rewrites=*/job.oneProcess, batch,
                         plan.epochs, plan.perEpoch, plan.all);
-  world.barrier();
+  {
+    RankLog::Doing doing(log, Activity::ranks);
+    world.barrier();
+  }
   parts.traffic.restart();
   double waitedBefore = compute->waitedSeconds() + waited;
   Clock::time_point start = Clock::now();
@@ -155,15 +168,16 @@ void RankRun::train() {
   while (step < plan.all && !signal) {
     Clock::time_point stepStart = Clock::now();
     ++step;
-    takeInputs(loader.next());
+    takeInputs(nextBatch(loader));
     rank.stepIndex = step;
-    emitted->step();
+    issue("step", step, &RankProgram::step);
     bool looksAtGradients =
         options.gradientNorm || (step == 1 && !options.dumpStep.empty());
     if (program.overlapsSteps && !looksAtGradients)
-      compute->sync();
+      finishCompute();
     else
       finishStreams();
+    log.stepDone(step);
     float loss = lossOfStep();
     if (step == 1 && !options.dumpStep.empty()) {
       std::vector<const Tensor *> gradients;
@@ -210,6 +224,24 @@ void RankRun::train() {
   reportTraining(step, seconds,
                  compute->waitedSeconds() + waited - waitedBefore +
                      loader.waitedSeconds());
+  if (!options.trace.empty())
+    writeTrace(std::min(step, options.traceSteps));
+}
+
+const Batch &RankRun::nextBatch(Loader &loader) {
+  RankLog::Doing doing(log, Activity::data);
+  return loader.next();
+}
+
+void RankRun::issue(const char *phase, std::int64_t number,
+                    void (RankProgram::*work)()) {
+  log.beginPhase(phase, number);
+  if (checks)
+    checks->beginPhase(phase);
+  (emitted.get()->*work)();
+  log.endPhase();
+  if (checks)
+    checks->endPhase();
 }
 
 float RankRun::lossOfStep() {
@@ -227,23 +259,34 @@ void RankRun::takeInputs(const Batch &batch) {
   }
 }
 
-void RankRun::finishStreams() {
+void RankRun::finishCompute() {
+  // The compute stream of a CPU has done its work when it was issued.
+  if (device->kind() == Device::Kind::cpu)
+    return compute->sync();
+  RankLog::Doing doing(log, Activity::device);
   compute->sync();
+}
+
+void RankRun::finishStreams() {
+  finishCompute();
   Clock::time_point start = Clock::now();
+  log.waitBegan(StreamRole::compute);
   comm->sync();
+  log.waitEnded(StreamRole::compute);
   waited += secondsSince(start);
 }
 
 int RankRun::agreeOnSignal() {
   Clock::time_point start = Clock::now();
   std::int64_t number = SignalWatch::pending();
+  RankLog::Doing doing(log, Activity::ranks);
   world.maximum(&number, 1);
   waited += secondsSince(start);
   return static_cast<int>(number);
 }
 
 void RankRun::askForSignals() {
-  static constexpr CallSite site{"signals", "", -1};
+  static constexpr CallSite site{"signals", "(runtime)", -1};
   signalOfRanks = SignalWatch::pending();
   if (!everybody)
     return;
@@ -264,6 +307,7 @@ void RankRun::reportTraining(std::int64_t steps, double seconds,
   Figures mine{seconds > 0 ? std::clamp(1 - waitedSeconds / seconds, 0.0, 1.0)
                            : 0,
                parts.traffic.peakRate(), double(parts.traffic.totalBytes())};
+  RankLog::Doing doing(log, Activity::ranks);
   std::vector<std::vector<std::byte>> all = world.gather(&mine, sizeof(mine));
   if (!first())
     return;
@@ -293,7 +337,7 @@ void RankRun::reportTraining(std::int64_t steps, double seconds,
 //===----------------------------------------------------------------------===//
 
 void RankRun::forEvaluationBatches(
-    const std::function<void()> &issue,
+    const std::function<void(std::int64_t)> &issueBatch,
     const std::function<void(std::int64_t, std::int64_t)> &visit) {
   std::int64_t samples = job.evaluation.samples, batch = program.globalBatch;
   std::int64_t batches = (samples + batch - 1) / batch;
@@ -306,8 +350,8 @@ void RankRun::forEvaluationBatches(
                   return ids;
                 });
   for (std::int64_t index = 0; index < batches && !signal; ++index) {
-    takeInputs(loader.next());
-    issue();
+    takeInputs(nextBatch(loader));
+    issueBatch(index + 1);
     finishStreams();
     visit(index, std::min(batch, samples - index * batch));
     signal = agreeOnSignal();
@@ -328,6 +372,7 @@ double RankRun::gradientNorm() {
     if (ownsTile(program, gradient, world.rank))
       for (float value : tileValues(gradient))
         sum += double(value) * value;
+  RankLog::Doing doing(log, Activity::ranks);
   world.sum(&sum, 1);
   return std::sqrt(sum);
 }
@@ -351,15 +396,16 @@ void RankRun::evaluate() {
     if (positions)
       *positions += double(rows * perSample);
   };
-  forEvaluationBatches([&] { emitted->eval(); },
-                       [&](std::int64_t, std::int64_t counting) {
-                         add(*program.evalLoss, counting, sums[0], &sums[2]);
-                         if (program.evalCorrect)
-                           add(*program.evalCorrect, counting, sums[1],
-                               nullptr);
-                       });
+  forEvaluationBatches(
+      [&](std::int64_t number) { issue("eval", number, &RankProgram::eval); },
+      [&](std::int64_t, std::int64_t counting) {
+        add(*program.evalLoss, counting, sums[0], &sums[2]);
+        if (program.evalCorrect)
+          add(*program.evalCorrect, counting, sums[1], nullptr);
+      });
   if (signal)
     return;
+  RankLog::Doing doing(log, Activity::ranks);
   world.sum(sums, 3);
   if (!first())
     return;
@@ -394,9 +440,12 @@ void RankRun::predict() {
     }
   }
   forEvaluationBatches(
-      [&] { emitted->predict(); },
+      [&](std::int64_t number) {
+        issue("predict", number, &RankProgram::predict);
+      },
       [&](std::int64_t, std::int64_t counting) {
         for (std::size_t i = 0; i < program.predictions.size(); ++i) {
+          RankLog::Doing doing(log, Activity::ranks);
           std::vector<std::byte> whole = gatherTensor(
               program, program.predictions[i], world, *device, arena.data());
           if (first())
@@ -414,6 +463,7 @@ void RankRun::predict() {
 }
 
 void RankRun::checkReplicas() {
+  RankLog::Doing doing(log, Activity::ranks);
   std::vector<const Tensor *> tensors;
   for (const Variable &variable : program.variables)
     tensors.push_back(&variable.tensor);
@@ -428,6 +478,7 @@ void RankRun::checkReplicas() {
 }
 
 void RankRun::save() {
+  RankLog::Doing doing(log, Activity::files);
   std::vector<const Tensor *> tensors;
   for (const Variable &variable : program.variables)
     if (variable.role == Role::parameter || variable.role == Role::state)

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "comm/combine/Combine.h"
+#include "comm/mpi/MpiBeacon.h"
 #include "partita/backend.h"
 
 #include <algorithm>
@@ -430,6 +431,6 @@ int localSize() {
 
 const ProcessLauncher &partita::mpiLauncher() {
   static const ProcessLauncher launcher{join, leave, abortJob, localRank,
-                                        localSize};
+                                        localSize, makeMpiBeacon};
   return launcher;
 }
