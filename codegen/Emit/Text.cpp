@@ -46,7 +46,7 @@ constexpr const char *kReserved[] = {
     "linux",    "unix",     "signbit",  "isnan",     "isinf",     "main",
     "std",      "partita",  "rank",     "device",    "compute",   "comm",
     "at",       "step",     "eval",     "predict",   "s",         "data_t",
-    "program",  "stream"};
+    "program",  "stream",   "layer"};
 
 bool isKept(char c) { return isAlnum(c); }
 

@@ -61,12 +61,15 @@ static std::string axesText(ArrayAttr axes) {
 }
 
 RankPrinter::RankPrinter(const Schedule &schedule, const Group &group,
-                         SharedText &shared, std::string className,
-                         std::string typeName, std::string tableName)
-    : schedule(schedule), group(group), shared(shared),
-      className(std::move(className)), typeName(std::move(typeName)),
-      tableName(std::move(tableName)), numbers(group.classes.size()),
-      moves(schedule.grid, shared.splits) {}
+                         SharedText &shared, const std::string &modelName,
+                         const std::string &number)
+    : schedule(schedule), group(group), shared(shared), number(number),
+      className(modelName + number), typeName("Sizes" + number),
+      tableName("kSizes" + number), numbers(group.classes.size()),
+      moves(schedule.grid, shared.splits) {
+  for (const Phase &phase : group.phases)
+    shared.names.reserve(callTable(phase));
+}
 
 std::string RankPrinter::communicatorOf(ArrayAttr axes) const {
   return communicators.find(axesText(axes))->second;
@@ -79,8 +82,11 @@ std::string RankPrinter::communicatorOf(ArrayAttr axes) const {
 LogicalResult RankPrinter::chooseGenerated() {
   for (const Phase &phase : group.phases) {
     std::vector<Choice> &list = choices[&phase];
+    int sites = 0;
     for (const Action &action : phase.actions) {
       list.emplace_back();
+      if (isa<spmd::CommunicateOp>(action.op()))
+        list.back().site = sites++;
       if (!isa<spmd::LaunchOp>(action.op()))
         continue;
       Launch launch(phase, action);
@@ -389,6 +395,7 @@ void RankPrinter::print(raw_ostream &os) {
     checks << "  }\n\n";
   }
 
+  printCalls(os);
   printComment(os,
                "One rank's part of every step. Work is issued on two streams: "
                "compute runs the kernels, comm what ranks tell each other. "
@@ -524,6 +531,24 @@ void RankPrinter::printNodes(raw_ostream &os, spmd::LaunchOp launch) {
   }
   separate(os);
   printComment(os, text, 4);
+  printLayer(os, launch.getLoc(), section);
+}
+
+/// The nodes of a location as one name, or "".
+static std::string layerName(Location loc) {
+  SmallVector<StringRef> nodes = nodeNames(loc);
+  constexpr size_t kMost = 4;
+  std::string name;
+  for (StringRef node : ArrayRef(nodes).take_front(kMost))
+    name += (name.empty() ? "" : " + ") + node.str();
+  return nodes.size() > kMost ? name + " + ..." : name;
+}
+
+void RankPrinter::printLayer(raw_ostream &os, Location loc, StringRef section) {
+  std::vector<std::string> args = {stringLiteral(layerName(loc))};
+  if (section != "forward")
+    args.push_back(stringLiteral(section));
+  printList(os, "    layer(", args, ");", 10);
 }
 
 void RankPrinter::printWhy(raw_ostream &os, const Phase &phase,
@@ -599,6 +624,7 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
       spmd::CommunicateOp sent = communicationOf(phase, i, launch);
       if (sent && !explained) {
         printWhy(os, phase, sent);
+        printLayer(os, launch.getLoc(), sectionOf(launch));
         explained = true;
       } else if (!isPartOfMove(launch) || launch.getKernel() == "spmd.slice") {
         printNodes(os, launch);
@@ -610,8 +636,8 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
     }
     if (isa<spmd::LaunchOp>(op))
       printLaunch(os, phase, i);
-    if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
-      printCommunicate(os, phase, communicate);
+    if (isa<spmd::CommunicateOp>(op))
+      printCommunicate(os, phase, i);
     if (auto record = dyn_cast<spmd::RecordOp>(op))
       os << "    " << stringifyStream(record.getStream()) << ".record("
          << eventNames[{&phase, record.getEvent()}] << ");\n";
@@ -674,15 +700,57 @@ void RankPrinter::printMove(raw_ostream &os, const Phase &phase,
   } else {
     auto communicate = cast<spmd::CommunicateOp>(op);
     args = {stringifyStream(communicate.getStream()).str(),
-            readName(os, phase.buffer(communicate.getBuffer()))};
+            readName(os, phase.buffer(communicate.getBuffer())),
+            callSite(phase, action)};
   }
   std::string head =
       "    " + moves.name(choices[&phase][action].move) + "." + part + "(";
   printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
 }
 
+std::string RankPrinter::callTable(const Phase &phase) const {
+  return "k" + typeCase(phase.name) + "Calls" + number;
+}
+
+std::string RankPrinter::callSite(const Phase &phase, size_t action) {
+  return callTable(phase) + "[" + std::to_string(choices[&phase][action].site) +
+         "]";
+}
+
+void RankPrinter::printCalls(raw_ostream &os) {
+  for (const Phase &phase : group.phases) {
+    bool isFirst = true;
+    for (auto [action, choice] :
+         llvm::zip_equal(phase.actions, choices[&phase])) {
+      auto op = dyn_cast<spmd::CommunicateOp>(action.op());
+      if (!op)
+        continue;
+      if (isFirst) {
+        printComment(os,
+                     "What " + phase.name +
+                         "() communicates, in this order: what is sent, the "
+                         "layer it serves, its place.",
+                     0, "/// ");
+        os << "constexpr CallSite " << callTable(phase) << "[] = {\n";
+      }
+      isFirst = false;
+      // A bucket serves several layers, which its label names.
+      std::string layer = layerName(op.getLoc());
+      if (layer == op.getLabel() || op.getLabel().contains("bucket "))
+        layer.clear();
+      printList(os, "    {",
+                {stringLiteral(op.getLabel()), stringLiteral(layer),
+                 std::to_string(choice.site)},
+                "},", 5);
+    }
+    if (!isFirst)
+      os << "};\n\n";
+  }
+}
+
 void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
-                                   spmd::CommunicateOp op) {
+                                   size_t action) {
+  auto op = cast<spmd::CommunicateOp>(phase.actions[action].op());
   const Buffer &buffer = phase.buffer(op.getBuffer());
   std::string name = readName(os, buffer);
   std::string head =
@@ -690,7 +758,8 @@ void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
   printList(os, head,
             {stringifyStream(op.getStream()).str(), name,
              numbers.size(buffer.elements()),
-             "Reduction::" + stringifyReduction(op.getReduction()).str()},
+             "Reduction::" + stringifyReduction(op.getReduction()).str(),
+             callSite(phase, action)},
             ");", head.size() < 40 ? head.size() : 8);
 }
 

@@ -36,10 +36,10 @@ struct SharedText {
 /// Prints one group of rank classes.
 class RankPrinter {
 public:
-  /// `className` and `tableName` name the C++ class and its table of numbers.
+  /// `modelName` names the C++ class; `number` ends the names of the class and
+  /// its tables, and tells the groups apart.
   RankPrinter(const Schedule &schedule, const Group &group, SharedText &shared,
-              std::string className, std::string typeName,
-              std::string tableName);
+              const std::string &modelName, const std::string &number);
 
   /// Chooses the generated kernels, which the groups share. Must have been
   /// called for all groups before `prepare`. Errors are diagnostics.
@@ -68,6 +68,7 @@ private:
     int object = -1; ///< Into `objects`, for library kernels.
     std::unique_ptr<GeneratedCall> call;
     int move = -1; ///< Into `moves`, for the actions of a move.
+    int site = -1; ///< The place among the phase's communications.
   };
   enum class Section { none, forward, loss, backward, update };
 
@@ -84,7 +85,14 @@ private:
   void printWhy(llvm::raw_ostream &os, const Phase &phase,
                 spmd::CommunicateOp op);
   void printCommunicate(llvm::raw_ostream &os, const Phase &phase,
-                        spmd::CommunicateOp op);
+                        size_t action);
+  /// The tables of call sites.
+  void printCalls(llvm::raw_ostream &os);
+  std::string callTable(const Phase &phase) const;
+  std::string callSite(const Phase &phase, size_t action);
+  /// Says to the runtime which layer comes next.
+  void printLayer(llvm::raw_ostream &os, mlir::Location loc,
+                  llvm::StringRef section);
   void printMembers(llvm::raw_ostream &os);
   std::string communicatorOf(mlir::ArrayAttr axes) const;
   std::string declaration(const Buffer &buffer, llvm::StringRef name,
@@ -102,7 +110,7 @@ private:
   const Schedule &schedule;
   const Group &group;
   SharedText &shared;
-  std::string className, typeName, tableName;
+  std::string number, className, typeName, tableName;
   NumberTable numbers;
   Names names;
 

@@ -99,9 +99,8 @@ LogicalResult printSource(const Schedule &schedule, StringRef name,
   std::vector<std::unique_ptr<RankPrinter>> printers;
   for (auto [g, group] : llvm::enumerate(schedule.groups)) {
     std::string number = many ? std::to_string(g) : "";
-    printers.push_back(std::make_unique<RankPrinter>(
-        schedule, group, shared, className + number, "Sizes" + number,
-        "kSizes" + number));
+    printers.push_back(std::make_unique<RankPrinter>(schedule, group, shared,
+                                                     className, number));
     if (failed(printers.back()->chooseGenerated()))
       return failure();
   }

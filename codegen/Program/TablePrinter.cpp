@@ -69,6 +69,16 @@ constexpr StringRef kAddVariable =
 
 } // namespace
 
+/// Whether a phase waits for what its previous execution has issued.
+static bool overlapsSteps(const Schedule &schedule) {
+  for (const Group &group : schedule.groups)
+    for (const Phase &phase : group.phases)
+      for (const Action &action : phase.actions)
+        if (isa<spmd::WaitOp>(action.op()) && action.op()->hasAttr("previous"))
+          return true;
+  return false;
+}
+
 static bool hasBuffer(const Schedule &schedule, StringRef name) {
   for (const Group &group : schedule.groups)
     for (const Phase &phase : group.phases)
@@ -292,6 +302,8 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
   });
   if (StringRef hash = text("partita.model_hash", ""); !hash.empty())
     os << "  p.modelHash = " << stringLiteral(hash) << ";\n";
+  if (overlapsSteps(schedule))
+    os << "  p.overlapsSteps = true;\n";
   os << "  p.semantics = "
      << stringLiteral(text("partita.semantics", "exact up to reduction order"))
      << ";\n  p.hyper.optimizer = "

@@ -24,9 +24,74 @@ std::int64_t Counts::offset(int rank) const {
   return sum;
 }
 
+Observer::~Observer() = default;
 Communicator::~Communicator() = default;
 
+void Communicator::communicate(Stream &stream, const IssuedCall &issued,
+                               std::function<void()> work) {
+  if (!observer)
+    return stream.communicate(issued.kind, std::move(work));
+  std::int64_t number = observer->issued(*this, issued);
+  stream.communicate(issued.kind,
+                     [this, number, &stream, work = std::move(work)] {
+                       observer->started(number);
+                       bytesOfCall = 0;
+                       work();
+                       stream.whenDone([this, number, bytes = bytesOfCall] {
+                         observer->finished(number, bytes);
+                       });
+                     });
+}
+
+void Communicator::startAllReduce(Stream &stream, void *data,
+                                  std::int64_t count, DType type,
+                                  Reduction reduction, const CallSite &site) {
+  IssuedCall issued{"allReduce", type, count, reduction};
+  issued.site = site;
+  doAllReduce(stream, data, count, type, reduction, issued);
+}
+
+void Communicator::startAllGather(Stream &stream, void *data,
+                                  const Counts &counts, DType type,
+                                  const CallSite &site) {
+  IssuedCall issued{"allGather", type, counts.total()};
+  issued.parts = &counts;
+  issued.site = site;
+  doAllGather(stream, data, counts, type, issued);
+}
+
+void Communicator::startReduceScatter(Stream &stream, void *data,
+                                      const Counts &counts, DType type,
+                                      Reduction reduction,
+                                      const CallSite &site) {
+  IssuedCall issued{"reduceScatter", type, counts.total(), reduction};
+  issued.parts = &counts;
+  issued.site = site;
+  doReduceScatter(stream, data, counts, type, reduction, issued);
+}
+
+void Communicator::startBroadcast(Stream &stream, void *data,
+                                  std::int64_t count, DType type, int root,
+                                  const CallSite &site) {
+  IssuedCall issued{"broadcast", type, count};
+  issued.root = root;
+  issued.site = site;
+  doBroadcast(stream, data, count, type, root, issued);
+}
+
+void Communicator::startExchange(Stream &stream, const void *send,
+                                 const Counts &sendCounts, void *receive,
+                                 const Counts &receiveCounts, DType type,
+                                 const CallSite &site) {
+  IssuedCall issued{"exchange", type, sendCounts.total()};
+  issued.parts = &sendCounts;
+  issued.awaited = &receiveCounts;
+  issued.site = site;
+  doExchange(stream, send, sendCounts, receive, receiveCounts, type, issued);
+}
+
 void Communicator::countSent(std::int64_t bytes) {
+  bytesOfCall += bytes;
   if (traffic)
     traffic->add(bytes);
 }

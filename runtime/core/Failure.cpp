@@ -17,6 +17,7 @@
 using namespace partita;
 
 World::~World() = default;
+Beacon::~Beacon() = default;
 
 void Failure::raise(int rank, const std::string &message) noexcept {
   std::lock_guard<std::mutex> lock(mutex);

@@ -27,11 +27,14 @@ namespace {
 
 struct Option {
   const char *name;
-  /// What follows the name in --help; null for a switch.
+  /// What follows the name in --help; null for a switch; "[=...]" where it may
+  /// be left out.
   const char *argument;
   const char *help;
   /// Stores the argument.
   std::function<void(Options &, const std::string &)> store;
+
+  bool needsArgument() const { return argument && *argument != '['; }
 };
 
 /// A group of options under one heading of --help.
@@ -119,6 +122,19 @@ std::vector<OptionGroup> optionTable() {
          [](Options &o, Text t) { o.predict = t; }},
         {"--save", "DIR", "write the parameters to DIR/parameters.safetensors",
          [](Options &o, Text t) { o.save = t; }}}},
+      {"When something is wrong",
+       {{"--watchdog", "SECONDS",
+         "end the job when nothing moves for so long (default 60; 0: never)",
+         [](Options &o, Text t) {
+           o.watchdog = positiveNumber("--watchdog", t);
+         }},
+        {"--debug-collectives", "[=FILE]",
+         "compare each collective with the certificate and across ranks "
+         "before it begins (slow)",
+         [](Options &o, Text t) {
+           o.debugCollectives = true;
+           o.certificate = t;
+         }}}},
       {"Reports",
        {{"--metrics", "FILE", "write one JSON line per step to FILE",
          [](Options &o, Text t) { o.metrics = t; }},
@@ -132,6 +148,14 @@ std::vector<OptionGroup> optionTable() {
         {"--check-replicas", nullptr,
          "after training, compare what ranks hold copies of, bit by bit",
          [](Options &o, Text) { o.checkReplicas = true; }},
+        {"--trace", "FILE",
+         "write what happened when on all ranks (Chrome trace events, for "
+         "ui.perfetto.dev) and print how communication is hidden",
+         [](Options &o, Text t) { o.trace = t; }},
+        {"--trace-steps", "N", "keep the last N steps in --trace (default 5)",
+         [](Options &o, Text t) {
+           o.traceSteps = wholeNumber("--trace-steps", t, 1, 1000000);
+         }},
         {"--quiet", nullptr, "print errors only",
          [](Options &o, Text) { o.quiet = true; }},
         {"--help", nullptr, "print this text",
@@ -193,6 +217,9 @@ void checkTogether(const Options &options, const Program &program) {
   if (!options.dumpStep.empty() && !options.trains())
     throw UsageError("--dump-step needs a training step, expected --steps or "
                      "--epochs");
+  if (!options.trace.empty() && !options.trains())
+    throw UsageError("--trace needs a training step, expected --steps or "
+                     "--epochs");
   int compiled = program.ranks();
   if (options.ranks && options.ranks != compiled)
     throw UsageError("--ranks: found " + std::to_string(options.ranks) +
@@ -234,13 +261,14 @@ Options partita::parseOptions(int argc, const char *const *argv,
       unknownOption(name);
     if (!found->argument && hasValue)
       throw UsageError(name + " takes no value, found '" + value + "'");
-    if (found->argument && !hasValue) {
+    if (found->needsArgument() && !hasValue) {
       if (i + 1 == argc)
         throw UsageError(name + " needs a value: " + name + " " +
                          found->argument);
       value = argv[++i];
     }
-    if (found->argument && value.empty())
+    if (found->argument && value.empty() &&
+        (hasValue || found->needsArgument()))
       throw UsageError(name + " needs a value: " + name + " " +
                        found->argument);
     found->store(options, value);
@@ -281,7 +309,8 @@ std::string partita::helpText(const Program &program,
     for (const Option &option : group.options) {
       std::string left = std::string("  ") + option.name;
       if (option.argument)
-        left += std::string(" ") + option.argument;
+        left +=
+            (option.needsArgument() ? " " : "") + std::string(option.argument);
       left.resize(std::max<std::size_t>(left.size() + 2, 22), ' ');
       text += left + option.help;
       if (option.name == std::string("--lr")) {

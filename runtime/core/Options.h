@@ -54,6 +54,17 @@ struct Options {
   std::string dumpStep;
   bool gradientNorm = false;
   bool checkReplicas = false;
+
+  /// A file for the trace, or empty, and of how many steps it is: the last
+  /// ones.
+  std::string trace;
+  std::int64_t traceSteps = 5;
+  /// Seconds without progress after which the job is ended; 0: never.
+  double watchdog = 60;
+  /// Compare collectives before they begin; with this certificate, or with the
+  /// one beside the program.
+  bool debugCollectives = false;
+  std::string certificate;
   bool quiet = false;
 
   /// Training is what a program does unless it is asked only to evaluate or to

@@ -28,7 +28,7 @@ Rank::Rank(Parts &parts)
     : index(parts.world.rank),
       rankClass(parts.program.classOfRank[parts.world.rank]),
       device(parts.device), compute(parts.compute), comm(parts.comm),
-      arena(parts.arena), parts(parts) {}
+      arena(parts.arena), observer(parts.observer), parts(parts) {}
 
 const std::vector<GridAxis> &Rank::grid() const { return parts.program.grid; }
 
@@ -44,13 +44,16 @@ public:
   LoneCommunicator() : Communicator(/*rank=*/0, /*size=*/1) {}
 
 protected:
-  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction) override {}
-  void doAllGather(Stream &, void *, const Counts &, DType) override {}
-  void doReduceScatter(Stream &, void *, const Counts &, DType,
-                       Reduction) override {}
-  void doBroadcast(Stream &, void *, std::int64_t, DType, int) override {}
+  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction,
+                   const IssuedCall &) override {}
+  void doAllGather(Stream &, void *, const Counts &, DType,
+                   const IssuedCall &) override {}
+  void doReduceScatter(Stream &, void *, const Counts &, DType, Reduction,
+                       const IssuedCall &) override {}
+  void doBroadcast(Stream &, void *, std::int64_t, DType, int,
+                   const IssuedCall &) override {}
   void doExchange(Stream &, const void *, const Counts &, void *,
-                  const Counts &, DType) override {}
+                  const Counts &, DType, const IssuedCall &) override {}
 };
 
 } // namespace
@@ -64,5 +67,8 @@ Communicator &Rank::communicator(std::initializer_list<const char *> axes) {
     made = parts.backend.makeCommunicator(parts.world, members, parts.device,
                                           parts.failure);
   made->setTraffic(&parts.traffic);
+  made->observeBy(parts.observer, members);
+  if (parts.checks && members.size() > 1)
+    parts.checks->addGroup(*made, parts.world.communicator(members));
   return *made;
 }

@@ -13,6 +13,7 @@
 #ifndef PARTITA_CORE_RANKPARTS_H
 #define PARTITA_CORE_RANKPARTS_H
 
+#include "core/CallCheck.h"
 #include "partita/backend.h"
 
 namespace partita {
@@ -26,8 +27,11 @@ struct Rank::Parts {
   Stream &comm;
   std::byte *arena;
   Failure &failure;
-  Traffic traffic;
-  std::vector<std::unique_ptr<Communicator>> communicators;
+  Traffic traffic = {};
+  std::vector<std::unique_ptr<Communicator>> communicators = {};
+  Observer *observer = nullptr;
+  /// Compares calls; null unless asked for.
+  CallCheck *checks = nullptr;
 };
 
 } // namespace partita

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <numeric>
 #include <optional>
 
 using namespace partita;
@@ -52,22 +53,38 @@ StepPlan partita::planSteps(const Options &options, std::int64_t samples,
   return plan;
 }
 
-RankRun::RankRun(Job &job, World &world, int localRank)
-    : job(job), program(job.program), world(world),
+RankRun::RankRun(Job &job, World &world, int localRank, RankLog &log)
+    : job(job), program(job.program), world(world), log(log),
       device(job.backend.makeDevice(world.rank, localRank, job.threads,
                                     job.failure)),
       arena(*device, bytesOfArena(program, world.rank)),
       compute(device->makeCompute()), comm(device->makeComm(*compute)),
-      parts{program, job.backend,  world,       *device, *compute,
-            *comm,   arena.data(), job.failure, {},      {}},
-      rank(parts) {
+      checks(job.options.debugCollectives
+                 ? std::make_unique<CallCheck>(world.rank,
+                                               program.classOfRank[world.rank],
+                                               *device, job.expected.get())
+                 : nullptr),
+      parts{program,      job.backend, world, *device, *compute, *comm,
+            arena.data(), job.failure, {},    {},      &log,     checks.get()},
+      rank(parts), signalsAnswered(*device) {
+  compute->observeBy(&log, StreamRole::compute);
+  comm->observeBy(&log, StreamRole::comm);
+  log.check(checks.get());
+  if (!job.options.trace.empty())
+    log.trace(job.options.traceSteps);
   rank.seed = job.options.seed;
   rank.lr = static_cast<float>(job.options.lr);
   loadVariables(program, job.values, world.rank, *device, arena.data());
   emitted = program.make(rank);
+  if (world.size > 1) {
+    std::vector<int> members(static_cast<std::size_t>(world.size));
+    std::iota(members.begin(), members.end(), 0);
+    everybody = world.communicator(members);
+    everybody->observeBy(parts.observer, std::move(members));
+  }
 }
 
-RankRun::~RankRun() = default;
+RankRun::~RankRun() { log.check(nullptr); }
 
 void RankRun::stop() noexcept {
   comm->finish();
@@ -140,7 +157,10 @@ void RankRun::train() {
       });
   ProgressLine progress(!talks(), /*rewrites=*/job.oneProcess, batch,
                         plan.epochs, plan.perEpoch, plan.all);
-  world.barrier();
+  {
+    RankLog::Doing doing(log, Activity::ranks);
+    world.barrier();
+  }
   parts.traffic.restart();
   double waitedBefore = compute->waitedSeconds() + waited;
   Clock::time_point start = Clock::now();
@@ -148,10 +168,16 @@ void RankRun::train() {
   while (step < plan.all && !signal) {
     Clock::time_point stepStart = Clock::now();
     ++step;
-    takeInputs(loader.next());
+    takeInputs(nextBatch(loader));
     rank.stepIndex = step;
-    emitted->step();
-    finishStreams();
+    issue("step", step, &RankProgram::step);
+    bool looksAtGradients =
+        options.gradientNorm || (step == 1 && !options.dumpStep.empty());
+    if (program.overlapsSteps && !looksAtGradients)
+      finishCompute();
+    else
+      finishStreams();
+    log.stepDone(step);
     float loss = lossOfStep();
     if (step == 1 && !options.dumpStep.empty()) {
       std::vector<const Tensor *> gradients;
@@ -163,13 +189,16 @@ void RankRun::train() {
     std::optional<double> norm;
     if (options.gradientNorm)
       norm = gradientNorm();
-    News news = exchange({SignalWatch::pending(), !std::isfinite(loss)});
-    signal = static_cast<int>(news.signal);
+    signal = answeredSignal();
+    if (!signal)
+      askForSignals();
     if (first())
       metrics->step(step, (step - 1) / plan.perEpoch + 1, loss, options.lr,
                     secondsSince(start),
                     double(batch) / secondsSince(stepStart), norm);
-    if (news.lossIsBad) {
+    // All ranks have the same bits and come to the same conclusion.
+    if (!std::isfinite(loss)) {
+      finishStreams();
       progress.finish();
       char text[160];
       std::snprintf(text, sizeof(text),
@@ -183,6 +212,9 @@ void RankRun::train() {
     }
     progress.step(step, loss, secondsSince(start));
   }
+  finishStreams();
+  if (!signal)
+    signal = answeredSignal();
   double seconds = secondsSince(start);
   stepsDone = step;
   progress.finish();
@@ -192,6 +224,24 @@ void RankRun::train() {
   reportTraining(step, seconds,
                  compute->waitedSeconds() + waited - waitedBefore +
                      loader.waitedSeconds());
+  if (!options.trace.empty())
+    writeTrace(std::min(step, options.traceSteps));
+}
+
+const Batch &RankRun::nextBatch(Loader &loader) {
+  RankLog::Doing doing(log, Activity::data);
+  return loader.next();
+}
+
+void RankRun::issue(const char *phase, std::int64_t number,
+                    void (RankProgram::*work)()) {
+  log.beginPhase(phase, number);
+  if (checks)
+    checks->beginPhase(phase);
+  (emitted.get()->*work)();
+  log.endPhase();
+  if (checks)
+    checks->endPhase();
 }
 
 float RankRun::lossOfStep() {
@@ -209,19 +259,44 @@ void RankRun::takeInputs(const Batch &batch) {
   }
 }
 
-void RankRun::finishStreams() {
+void RankRun::finishCompute() {
+  // The compute stream of a CPU has done its work when it was issued.
+  if (device->kind() == Device::Kind::cpu)
+    return compute->sync();
+  RankLog::Doing doing(log, Activity::device);
   compute->sync();
+}
+
+void RankRun::finishStreams() {
+  finishCompute();
   Clock::time_point start = Clock::now();
+  log.waitBegan(StreamRole::compute);
   comm->sync();
+  log.waitEnded(StreamRole::compute);
   waited += secondsSince(start);
 }
 
-RankRun::News RankRun::exchange(News news) {
+int RankRun::agreeOnSignal() {
   Clock::time_point start = Clock::now();
-  std::int64_t values[] = {news.signal, news.lossIsBad};
-  world.maximum(values, 2);
+  std::int64_t number = SignalWatch::pending();
+  RankLog::Doing doing(log, Activity::ranks);
+  world.maximum(&number, 1);
   waited += secondsSince(start);
-  return {values[0], values[1]};
+  return static_cast<int>(number);
+}
+
+void RankRun::askForSignals() {
+  static constexpr CallSite site{"signals", "(runtime)", -1};
+  signalOfRanks = SignalWatch::pending();
+  if (!everybody)
+    return;
+  everybody->allReduce(*comm, &signalOfRanks, 1, Reduction::max, site);
+  comm->record(signalsAnswered);
+}
+
+int RankRun::answeredSignal() {
+  compute->wait(signalsAnswered);
+  return static_cast<int>(signalOfRanks);
 }
 
 void RankRun::reportTraining(std::int64_t steps, double seconds,
@@ -232,6 +307,7 @@ void RankRun::reportTraining(std::int64_t steps, double seconds,
   Figures mine{seconds > 0 ? std::clamp(1 - waitedSeconds / seconds, 0.0, 1.0)
                            : 0,
                parts.traffic.peakRate(), double(parts.traffic.totalBytes())};
+  RankLog::Doing doing(log, Activity::ranks);
   std::vector<std::vector<std::byte>> all = world.gather(&mine, sizeof(mine));
   if (!first())
     return;
@@ -261,7 +337,7 @@ void RankRun::reportTraining(std::int64_t steps, double seconds,
 //===----------------------------------------------------------------------===//
 
 void RankRun::forEvaluationBatches(
-    const std::function<void()> &issue,
+    const std::function<void(std::int64_t)> &issueBatch,
     const std::function<void(std::int64_t, std::int64_t)> &visit) {
   std::int64_t samples = job.evaluation.samples, batch = program.globalBatch;
   std::int64_t batches = (samples + batch - 1) / batch;
@@ -274,11 +350,11 @@ void RankRun::forEvaluationBatches(
                   return ids;
                 });
   for (std::int64_t index = 0; index < batches && !signal; ++index) {
-    takeInputs(loader.next());
-    issue();
+    takeInputs(nextBatch(loader));
+    issueBatch(index + 1);
     finishStreams();
     visit(index, std::min(batch, samples - index * batch));
-    signal = static_cast<int>(exchange({SignalWatch::pending(), 0}).signal);
+    signal = agreeOnSignal();
   }
 }
 
@@ -296,6 +372,7 @@ double RankRun::gradientNorm() {
     if (ownsTile(program, gradient, world.rank))
       for (float value : tileValues(gradient))
         sum += double(value) * value;
+  RankLog::Doing doing(log, Activity::ranks);
   world.sum(&sum, 1);
   return std::sqrt(sum);
 }
@@ -319,15 +396,16 @@ void RankRun::evaluate() {
     if (positions)
       *positions += double(rows * perSample);
   };
-  forEvaluationBatches([&] { emitted->eval(); },
-                       [&](std::int64_t, std::int64_t counting) {
-                         add(*program.evalLoss, counting, sums[0], &sums[2]);
-                         if (program.evalCorrect)
-                           add(*program.evalCorrect, counting, sums[1],
-                               nullptr);
-                       });
+  forEvaluationBatches(
+      [&](std::int64_t number) { issue("eval", number, &RankProgram::eval); },
+      [&](std::int64_t, std::int64_t counting) {
+        add(*program.evalLoss, counting, sums[0], &sums[2]);
+        if (program.evalCorrect)
+          add(*program.evalCorrect, counting, sums[1], nullptr);
+      });
   if (signal)
     return;
+  RankLog::Doing doing(log, Activity::ranks);
   world.sum(sums, 3);
   if (!first())
     return;
@@ -362,9 +440,12 @@ void RankRun::predict() {
     }
   }
   forEvaluationBatches(
-      [&] { emitted->predict(); },
+      [&](std::int64_t number) {
+        issue("predict", number, &RankProgram::predict);
+      },
       [&](std::int64_t, std::int64_t counting) {
         for (std::size_t i = 0; i < program.predictions.size(); ++i) {
+          RankLog::Doing doing(log, Activity::ranks);
           std::vector<std::byte> whole = gatherTensor(
               program, program.predictions[i], world, *device, arena.data());
           if (first())
@@ -382,6 +463,7 @@ void RankRun::predict() {
 }
 
 void RankRun::checkReplicas() {
+  RankLog::Doing doing(log, Activity::ranks);
   std::vector<const Tensor *> tensors;
   for (const Variable &variable : program.variables)
     tensors.push_back(&variable.tensor);
@@ -396,6 +478,7 @@ void RankRun::checkReplicas() {
 }
 
 void RankRun::save() {
+  RankLog::Doing doing(log, Activity::files);
   std::vector<const Tensor *> tensors;
   for (const Variable &variable : program.variables)
     if (variable.role == Role::parameter || variable.role == Role::state)

@@ -16,6 +16,7 @@
 
 #include "core/Loader.h"
 #include "core/Options.h"
+#include "core/RankLog.h"
 #include "core/RankParts.h"
 #include "core/Report.h"
 #include "core/Samples.h"
@@ -38,6 +39,8 @@ struct Job {
   DataSet training;
   /// What is evaluated and predicted on; empty when neither is asked for.
   DataSet evaluation;
+  /// The calls of --debug-collectives; null without certificate.
+  std::unique_ptr<ExpectedCalls> expected;
 };
 
 /// An error that all ranks meet at the same point, so that none has to be
@@ -59,7 +62,7 @@ StepPlan planSteps(const Options &options, std::int64_t samples,
 /// Made and used on the rank's own thread.
 class RankRun {
 public:
-  RankRun(Job &job, World &world, int localRank);
+  RankRun(Job &job, World &world, int localRank, RankLog &log);
   ~RankRun();
 
   /// Does everything the options ask for. Returns the signal that stopped it,
@@ -72,12 +75,6 @@ public:
   void stop() noexcept;
 
 private:
-  /// What the ranks tell each other at the border between two batches.
-  struct News {
-    std::int64_t signal = 0;
-    std::int64_t lossIsBad = 0;
-  };
-
   bool first() const { return world.rank == 0; }
   bool talks() const { return first() && !job.options.quiet; }
   void greet() const;
@@ -87,14 +84,30 @@ private:
   void predict();
   void checkReplicas();
   void save();
-  /// Calls `visit(number of samples that count)` after `issue` for each batch
-  /// of the evaluation data; ends early after a signal.
+  /// The next batch, for which the rank may have to wait.
+  const Batch &nextBatch(Loader &loader);
+  /// Issues one phase, as step `number`.
+  void issue(const char *phase, std::int64_t number,
+             void (RankProgram::*work)());
+  void writeTrace(std::int64_t steps);
+  /// Calls `visit(number of samples that count)` after `issueBatch`, which gets
+  /// the number of the batch from 1, for each batch of the evaluation data;
+  /// ends early after a signal.
   void forEvaluationBatches(
-      const std::function<void()> &issue,
+      const std::function<void(std::int64_t)> &issueBatch,
       const std::function<void(std::int64_t, std::int64_t)> &visit);
   void takeInputs(const Batch &batch);
+  /// Returns when the compute stream is idle.
+  void finishCompute();
+  /// Returns when both streams are idle.
   void finishStreams();
-  News exchange(News news);
+  /// The highest signal that any rank has noted; the streams are idle.
+  int agreeOnSignal();
+  /// Queues the same question behind the communication of a step, so that no
+  /// rank waits for it now.
+  void askForSignals();
+  /// The answer to the latest question, 0 if there was none.
+  int answeredSignal();
   void reportTraining(std::int64_t steps, double seconds, double waited);
   std::vector<float> tileValues(const Tensor &tensor);
   /// The norm of all gradients of the last step together (2-norm over all
@@ -104,13 +117,20 @@ private:
   Job &job;
   const Program &program;
   World &world;
+  RankLog &log;
   std::unique_ptr<Device> device;
   Memory arena;
   std::unique_ptr<Stream> compute;
   std::unique_ptr<Stream> comm;
+  std::unique_ptr<CallCheck> checks;
   Rank::Parts parts;
   Rank rank;
   std::unique_ptr<RankProgram> emitted;
+  /// All ranks, over host memory, for the question after signals; null when
+  /// there is one rank.
+  std::unique_ptr<Communicator> everybody;
+  Event signalsAnswered;
+  std::int64_t signalOfRanks = 0;
   std::unique_ptr<Metrics> metrics;
   std::int64_t stepsDone = 0;
   int signal = 0;

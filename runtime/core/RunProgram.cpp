@@ -14,6 +14,7 @@
 
 #include "core/RankRun.h"
 #include "core/Signals.h"
+#include "core/Watchdog.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -71,7 +72,15 @@ public:
 private:
   std::unique_ptr<Job> prepare(int ranksOnMachine, bool oneProcess);
   /// Runs one rank; failures go to `failure`.
-  int runRank(Job &job, World &world, int localRank);
+  int runRank(Job &job, World &world, int localRank, RankLog &log);
+  /// A watchdog over ranks of this process, or null when none is wanted.
+  std::unique_ptr<Watchdog> startWatchdog(std::vector<RankLog *> logs,
+                                          std::unique_ptr<Beacon> beacon);
+  /// Called by the watchdog's thread: ends the job on all ranks.
+  void endHalted(const std::string &why, const std::vector<RankLog *> &logs);
+  /// After a failure that is no agreed one: leaves the last collectives in
+  /// files and says where.
+  void leaveCalls(const std::vector<RankLog *> &logs) const;
   void note(int rank, std::exception_ptr thrown);
   /// Returns when no rank of this process works any more. Until then other
   /// ranks may be reading this one's buffers.
@@ -85,6 +94,9 @@ private:
   const Backend &backend;
   const Options &options;
   Failure failure;
+  /// Whether the ranks are processes that have joined.
+  bool joined = false;
+  std::atomic<bool> halted{false};
 
   std::mutex mutex;
   std::condition_variable allStopped;
@@ -109,6 +121,7 @@ std::unique_ptr<Job> Run::prepare(int ranksOnMachine, bool oneProcess) {
       options.threads ? options.threads : threadsPerRank(ranksOnMachine),
       oneProcess,
       StartValues(program, options.weights),
+      {},
       {},
       {}});
   auto open = [&](const std::string &folder, bool withLabels) {
@@ -161,17 +174,20 @@ void Run::note(int rank, std::exception_ptr thrown) {
   }
 }
 
-int Run::runRank(Job &job, World &world, int localRank) {
+int Run::runRank(Job &job, World &world, int localRank, RankLog &log) {
   std::unique_ptr<RankRun> run;
   int signal = 0;
+  log.enter();
   try {
-    run = std::make_unique<RankRun>(job, world, localRank);
+    run = std::make_unique<RankRun>(job, world, localRank, log);
     signal = run->run();
   } catch (...) {
     note(world.rank, std::current_exception());
   }
   if (run)
     run->stop();
+  if (job.oneProcess)
+    log.leave();
   awaitOthers();
   return signal;
 }
@@ -181,6 +197,51 @@ void Run::awaitOthers() {
   --running;
   allStopped.notify_all();
   allStopped.wait(lock, [this] { return running == 0; });
+}
+
+std::unique_ptr<Watchdog> Run::startWatchdog(std::vector<RankLog *> logs,
+                                             std::unique_ptr<Beacon> beacon) {
+  if (options.watchdog == 0)
+    return nullptr;
+  return std::make_unique<Watchdog>(
+      options.watchdog, logs, program.ranks(), std::move(beacon),
+      [this, logs](const std::string &why) { endHalted(why, logs); });
+}
+
+void Run::endHalted(const std::string &why,
+                    const std::vector<RankLog *> &logs) {
+  std::string text =
+      why + ". --watchdog SECONDS changes how long is waited, 0 means for ever";
+  if (joined) {
+    print(-1, text);
+    leaveCalls(logs);
+    backend.processes->abort(1);
+    _exit(1);
+  }
+  halted = true;
+  failure.raise(-1, text);
+  // Ranks look at the failure wherever they wait for each other; elsewhere they
+  // have to be left behind.
+  constexpr auto kGrace = std::chrono::seconds(5);
+  std::unique_lock<std::mutex> lock(mutex);
+  if (allStopped.wait_for(lock, kGrace, [this] { return running == 0; }))
+    return;
+  print(-1, text);
+  leaveCalls(logs);
+  _exit(1);
+}
+
+void Run::leaveCalls(const std::vector<RankLog *> &logs) const {
+  std::string names;
+  for (const RankLog *log : logs)
+    if (writeCalls(*log) && names.size() < 200)
+      names += (names.empty() ? "" : ", ") + callFileOf(log->rank);
+  if (!names.empty())
+    std::fprintf(stderr, "%s: the last collectives are listed in %s%s\n",
+                 executable.c_str(), names.c_str(),
+                 joined && program.ranks() > 1
+                     ? " and, where there was time, in those of other ranks"
+                     : "");
 }
 
 int Run::asThreads() {
@@ -197,25 +258,38 @@ int Run::asThreads() {
   std::vector<std::unique_ptr<World>> worlds =
       backend.makeThreadWorlds(ranks, failure);
   std::vector<int> signals(ranks, 0);
+  std::vector<std::unique_ptr<RankLog>> logs;
+  std::vector<RankLog *> allLogs;
+  for (int rank = 0; rank < ranks; ++rank)
+    allLogs.push_back(logs.emplace_back(std::make_unique<RankLog>(rank)).get());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
-      signals[rank] = runRank(*job, *worlds[rank], /*localRank=*/rank);
+      signals[rank] =
+          runRank(*job, *worlds[rank], /*localRank=*/rank, *logs[rank]);
     });
+  std::unique_ptr<Watchdog> watchdog =
+      startWatchdog(allLogs, /*beacon=*/nullptr);
   for (std::thread &thread : threads)
     thread.join();
+  watchdog.reset();
   if (!failure.raised())
     return exitCodeOf(signals[0]);
   print(failure.rank(), failure.message());
+  if (failure.rank() >= 0 || halted)
+    leaveCalls(allLogs);
   return 1;
 }
 
 int Run::asProcess() {
   std::unique_ptr<World> world;
   std::unique_ptr<Job> job;
+  std::unique_ptr<RankLog> log;
+  std::unique_ptr<Watchdog> watchdog;
   int signal = 0;
   try {
     world = backend.processes->join(failure);
+    joined = true;
     std::string complaint;
     if (world->size != program.ranks())
       complaint = "mpirun started " + std::to_string(world->size) +
@@ -242,7 +316,19 @@ int Run::asProcess() {
       return 1;
     }
     SignalWatch watch;
-    signal = runRank(*job, *world, backend.processes->localRank());
+    int localRank = backend.processes->localRank();
+    log = std::make_unique<RankLog>(world->rank);
+    std::unique_ptr<Beacon> beacon;
+    if (options.watchdog > 0 && world->size > 1)
+      beacon = backend.processes->makeBeacon();
+    watchdog = startWatchdog({log.get()}, std::move(beacon));
+    signal = runRank(*job, *world, localRank, *log);
+    // The others listen for signs of life as long as they work.
+    if (!failure.raised()) {
+      RankLog::Doing doing(*log, Activity::ranks);
+      world->barrier();
+    }
+    watchdog.reset();
   } catch (const std::exception &error) {
     failure.raise(world ? world->rank : -1, error.what());
   }
@@ -250,6 +336,9 @@ int Run::asProcess() {
     bool agreed = failure.rank() < 0 && world;
     if (!agreed || world->rank == 0)
       print(failure.rank(), failure.message());
+    if (!agreed && log)
+      leaveCalls({log.get()});
+    watchdog.reset();
     // The others may wait for this rank for ever.
     if (!agreed)
       backend.processes->abort(1);

@@ -379,7 +379,8 @@ void Redistribution::doPack(Stream &stream, const void *x,
   (*plan->packed)(stream, x, staging);
 }
 
-void Redistribution::doCommunicate(Stream &stream, void *staging) const {
+void Redistribution::doCommunicate(Stream &stream, void *staging,
+                                   const CallSite &site) const {
   if (plan->kind == MoveKind::slice)
     plan->fail("has nothing to communicate");
   Communicator *group = plan->group;
@@ -390,21 +391,21 @@ void Redistribution::doCommunicate(Stream &stream, void *staging) const {
     break;
   case MoveKind::allGather:
     if (plan->staging > 0)
-      group->doAllGather(stream, staging, plan->sent, plan->type);
+      group->startAllGather(stream, staging, plan->sent, plan->type, site);
     break;
   case MoveKind::reduceScatter:
     if (plan->staging > 0)
-      group->doReduceScatter(stream, staging, plan->sent, plan->type,
-                             plan->reduction);
+      group->startReduceScatter(stream, staging, plan->sent, plan->type,
+                                plan->reduction, site);
     break;
   case MoveKind::allToAll:
   case MoveKind::haloExchange:
   case MoveKind::exchange: {
     std::size_t before =
         static_cast<std::size_t>(plan->sent.total()) * sizeOf(plan->type);
-    group->doExchange(stream, staging, plan->sent,
-                      static_cast<std::byte *>(staging) + before,
-                      plan->received, plan->type);
+    group->startExchange(stream, staging, plan->sent,
+                         static_cast<std::byte *>(staging) + before,
+                         plan->received, plan->type, site);
     break;
   }
   }

@@ -34,6 +34,7 @@ module attributes {dist.grid = #dist.grid<data = 1>, nn.model = "*/ \22); system
     %loss = spmd.buffer result "loss" at 896 of tensor<f32> {layout = #dist.layout<[]>} : memref<f32>
     // The node's name cannot end its comment.
     // CHECK: // node<0a>#error <5c>
+    // CHECK-NEXT: layer("node\012#error \134");
     // CHECK-NEXT: float *aBOut = at<float>(512); // [2, 4]
     // CHECK-NEXT: fusedAdd(compute, 2, 4, gpu0Data0, aB, aBOut);
     spmd.launch "nn.fused" on compute(%x, %a) -> (%t0) : (memref<2x4xf32>, memref<4xf32>) -> (memref<2x4xf32>) {

@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "comm/combine/Combine.h"
+#include "comm/mpi/MpiBeacon.h"
 #include "partita/backend.h"
 
 #include <algorithm>
@@ -158,15 +159,15 @@ public:
 
 protected:
   void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
-                   Reduction reduction) override {
-    stream.communicate("allReduce", [=] {
+                   Reduction reduction, const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       allReduce(static_cast<char *>(data), count, type, reduction);
     });
   }
 
-  void doAllGather(Stream &stream, void *data, const Counts &counts,
-                   DType type) override {
-    stream.communicate("allGather", [=] {
+  void doAllGather(Stream &stream, void *data, const Counts &counts, DType type,
+                   const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = sizeOf(type);
       auto part = [&](int peer) {
         return Message{peer,
@@ -178,8 +179,9 @@ protected:
   }
 
   void doReduceScatter(Stream &stream, void *data, const Counts &counts,
-                       DType type, Reduction reduction) override {
-    stream.communicate("reduceScatter", [=] {
+                       DType type, Reduction reduction,
+                       const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = sizeOf(type);
       auto part = [&](int peer) {
         return Message{peer,
@@ -191,8 +193,8 @@ protected:
   }
 
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
-                   int root) override {
-    stream.communicate("broadcast", [=] {
+                   int root, const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = count * std::int64_t(sizeOf(type));
       channel.broadcast(data, bytes, root);
       if (rank() == root)
@@ -201,9 +203,9 @@ protected:
   }
 
   void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
-                  void *receive, const Counts &receiveCounts,
-                  DType type) override {
-    stream.communicate("exchange", [=] {
+                  void *receive, const Counts &receiveCounts, DType type,
+                  const IssuedCall &issued) override {
+    communicate(stream, issued, [=] {
       std::int64_t bytes = sizeOf(type);
       std::vector<Message> receives, sends;
       auto *in = static_cast<char *>(receive);
@@ -429,6 +431,6 @@ int localSize() {
 
 const ProcessLauncher &partita::mpiLauncher() {
   static const ProcessLauncher launcher{join, leave, abortJob, localRank,
-                                        localSize};
+                                        localSize, makeMpiBeacon};
   return launcher;
 }

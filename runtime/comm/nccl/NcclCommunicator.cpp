@@ -98,16 +98,17 @@ public:
 
 protected:
   void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
-                   Reduction reduction) override;
-  void doAllGather(Stream &stream, void *data, const Counts &counts,
-                   DType type) override;
+                   Reduction reduction, const IssuedCall &issued) override;
+  void doAllGather(Stream &stream, void *data, const Counts &counts, DType type,
+                   const IssuedCall &issued) override;
   void doReduceScatter(Stream &stream, void *data, const Counts &counts,
-                       DType type, Reduction reduction) override;
+                       DType type, Reduction reduction,
+                       const IssuedCall &issued) override;
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
-                   int root) override;
+                   int root, const IssuedCall &issued) override;
   void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
-                  void *receive, const Counts &receiveCounts,
-                  DType type) override;
+                  void *receive, const Counts &receiveCounts, DType type,
+                  const IssuedCall &issued) override;
 
 private:
   /// The bytes of a part of a buffer.
@@ -215,8 +216,9 @@ void NcclCommunicator::grouped(const char *call, const Part &part) {
 
 void NcclCommunicator::doAllReduce(Stream &stream, void *data,
                                    std::int64_t count, DType type,
-                                   Reduction reduction) {
-  stream.communicate("allReduce", [=] {
+                                   Reduction reduction,
+                                   const IssuedCall &issued) {
+  communicate(stream, issued, [=] {
     settle(ncclAllReduce(data, data, static_cast<std::size_t>(count),
                          typeOf(type), operationOf(reduction), comm, channel()),
            "ncclAllReduce");
@@ -234,8 +236,9 @@ static bool areEven(const Counts &counts) {
 }
 
 void NcclCommunicator::doAllGather(Stream &stream, void *data,
-                                   const Counts &counts, DType type) {
-  stream.communicate("allGather", [=] {
+                                   const Counts &counts, DType type,
+                                   const IssuedCall &issued) {
+  communicate(stream, issued, [=] {
     Bytes mine = partOf(data, counts, type, rank());
     if (areEven(counts)) {
       settle(
@@ -255,8 +258,9 @@ void NcclCommunicator::doAllGather(Stream &stream, void *data,
 
 void NcclCommunicator::doReduceScatter(Stream &stream, void *data,
                                        const Counts &counts, DType type,
-                                       Reduction reduction) {
-  stream.communicate("reduceScatter", [=] {
+                                       Reduction reduction,
+                                       const IssuedCall &issued) {
+  communicate(stream, issued, [=] {
     Bytes mine = partOf(data, counts, type, rank());
     if (areEven(counts)) {
       settle(ncclReduceScatter(
@@ -280,8 +284,9 @@ void NcclCommunicator::doReduceScatter(Stream &stream, void *data,
 }
 
 void NcclCommunicator::doBroadcast(Stream &stream, void *data,
-                                   std::int64_t count, DType type, int root) {
-  stream.communicate("broadcast", [=] {
+                                   std::int64_t count, DType type, int root,
+                                   const IssuedCall &issued) {
+  communicate(stream, issued, [=] {
     std::size_t bytes = static_cast<std::size_t>(count) * sizeOf(type);
     settle(ncclBroadcast(data, data, bytes, ncclUint8, root, comm, channel()),
            "ncclBroadcast");
@@ -292,8 +297,9 @@ void NcclCommunicator::doBroadcast(Stream &stream, void *data,
 
 void NcclCommunicator::doExchange(Stream &stream, const void *send,
                                   const Counts &sendCounts, void *receive,
-                                  const Counts &receiveCounts, DType type) {
-  stream.communicate("exchange", [=] {
+                                  const Counts &receiveCounts, DType type,
+                                  const IssuedCall &issued) {
+  communicate(stream, issued, [=] {
     grouped("ncclSend and ncclRecv", [&](int peer) {
       // Only read, in spite of the type of `Bytes`.
       Bytes leaves = partOf(const_cast<void *>(send), sendCounts, type, peer);

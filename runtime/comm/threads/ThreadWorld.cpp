@@ -80,16 +80,17 @@ public:
 
 protected:
   void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
-                   Reduction reduction) override;
-  void doAllGather(Stream &stream, void *data, const Counts &counts,
-                   DType type) override;
+                   Reduction reduction, const IssuedCall &issued) override;
+  void doAllGather(Stream &stream, void *data, const Counts &counts, DType type,
+                   const IssuedCall &issued) override;
   void doReduceScatter(Stream &stream, void *data, const Counts &counts,
-                       DType type, Reduction reduction) override;
+                       DType type, Reduction reduction,
+                       const IssuedCall &issued) override;
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
-                   int root) override;
+                   int root, const IssuedCall &issued) override;
   void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
-                  void *receive, const Counts &receiveCounts,
-                  DType type) override;
+                  void *receive, const Counts &receiveCounts, DType type,
+                  const IssuedCall &issued) override;
 
 private:
   /// Shows the call to the group and returns when all have shown theirs.
@@ -132,9 +133,10 @@ void ThreadCommunicator::meet(const Call &call) {
 
 void ThreadCommunicator::doAllReduce(Stream &stream, void *data,
                                      std::int64_t count, DType type,
-                                     Reduction reduction) {
+                                     Reduction reduction,
+                                     const IssuedCall &issued) {
   Call call{"allReduce", data, count, type, reduction, 0};
-  stream.communicate("allReduce", [this, call] {
+  communicate(stream, issued, [this, call] {
     std::int64_t bytes = call.count * std::int64_t(sizeOf(call.type));
     meet(call);
     if (bytes <= kSmallBytes)
@@ -175,9 +177,10 @@ void ThreadCommunicator::allReduceLarge(const Call &call) {
 }
 
 void ThreadCommunicator::doAllGather(Stream &stream, void *data,
-                                     const Counts &counts, DType type) {
+                                     const Counts &counts, DType type,
+                                     const IssuedCall &issued) {
   Call call{"allGather", data, counts.total(), type, Reduction::sum, 0};
-  stream.communicate("allGather", [this, call, counts] {
+  communicate(stream, issued, [this, call, counts] {
     meet(call);
     for (int step = 1; step < size(); ++step) {
       int peer = (rank() + step) % size();
@@ -193,9 +196,10 @@ void ThreadCommunicator::doAllGather(Stream &stream, void *data,
 
 void ThreadCommunicator::doReduceScatter(Stream &stream, void *data,
                                          const Counts &counts, DType type,
-                                         Reduction reduction) {
+                                         Reduction reduction,
+                                         const IssuedCall &issued) {
   Call call{"reduceScatter", data, counts.total(), type, reduction, 0};
-  stream.communicate("reduceScatter", [this, call, counts] {
+  communicate(stream, issued, [this, call, counts] {
     meet(call);
     std::int64_t from = counts.offset(rank());
     combineInOrder(bytesOf(rank(), from, call.type), partsAt(from, call.type),
@@ -206,9 +210,10 @@ void ThreadCommunicator::doReduceScatter(Stream &stream, void *data,
 }
 
 void ThreadCommunicator::doBroadcast(Stream &stream, void *data,
-                                     std::int64_t count, DType type, int root) {
+                                     std::int64_t count, DType type, int root,
+                                     const IssuedCall &issued) {
   Call call{"broadcast", data, count, type, Reduction::sum, root};
-  stream.communicate("broadcast", [this, call] {
+  communicate(stream, issued, [this, call] {
     std::int64_t bytes = call.count * std::int64_t(sizeOf(call.type));
     meet(call);
     if (rank() != call.root)
@@ -235,7 +240,8 @@ void ThreadCommunicator::checkMessages() const {
 
 void ThreadCommunicator::doExchange(Stream &stream, const void *send,
                                     const Counts &sendCounts, void *receive,
-                                    const Counts &receiveCounts, DType type) {
+                                    const Counts &receiveCounts, DType type,
+                                    const IssuedCall &issued) {
   // The others only read what is shown to them.
   Call call{"exchange",
             const_cast<void *>(send),
@@ -244,7 +250,7 @@ void ThreadCommunicator::doExchange(Stream &stream, const void *send,
             Reduction::sum,
             0,
             std::make_shared<Messages>(Messages{sendCounts, receiveCounts})};
-  stream.communicate("exchange", [this, call, receive] {
+  communicate(stream, issued, [this, call, receive] {
     meet(call);
     checkMessages();
     auto bytes = static_cast<std::int64_t>(sizeOf(call.type));

@@ -80,6 +80,7 @@ void CpuCompute::wait(Event &event) {
   CpuEvent &state = stateOf(event);
   if (state.reached.value() >= state.marked)
     return;
+  ObservedWait observed(*this);
   Clock::time_point start = Clock::now();
   state.reached.await(state.marked, failure);
   waited += secondsSince(start);
@@ -89,6 +90,7 @@ void CpuCompute::communicate(const char *name, std::function<void()> work) {
   if (!worker)
     throw Error(std::string("'") + name +
                 "' communicates, and the rank has no comm stream");
+  ObservedWait observed(*this);
   Clock::time_point start = Clock::now();
   worker->communicate(name, std::move(work));
   worker->sync();
@@ -137,7 +139,10 @@ void CpuComm::wait(Event &event) {
   std::uint64_t mark = state->marked;
   if (state->reached.value() >= mark)
     return;
-  enqueue("wait", [this, state, mark] { state->reached.await(mark, failure); });
+  enqueue("wait", [this, state, mark] {
+    ObservedWait observed(*this);
+    state->reached.await(mark, failure);
+  });
 }
 
 void CpuComm::sync() {

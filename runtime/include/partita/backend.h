@@ -117,6 +117,21 @@ public:
   communicator(const std::vector<int> &members) = 0;
 };
 
+/// Small messages between the processes of a job, beside everything else that
+/// they tell each other. Used by one thread, which is not the rank's own.
+class Beacon {
+public:
+  virtual ~Beacon();
+
+  /// Sends a message to a rank and does not wait until it is received. Drops
+  /// the message when the last one to that rank has not left.
+  virtual void send(int rank, const void *data, std::size_t bytes) = 0;
+
+  /// Puts the next message that has arrived, of at most `bytes` bytes, into
+  /// `data` and returns the rank that sent it; -1 when there is none.
+  virtual int receive(void *data, std::size_t bytes) = 0;
+};
+
 /// How processes of one job find each other.
 struct ProcessLauncher {
   /// Joins the job that mpirun started. Throws `Error` when that fails.
@@ -129,6 +144,9 @@ struct ProcessLauncher {
   /// The index of this process among those on its machine, and their number.
   int (*localRank)();
   int (*localSize)();
+  /// Made by all processes at the same point, once each. Null when the library
+  /// does not let several threads call it at a time.
+  std::unique_ptr<Beacon> (*makeBeacon)();
 };
 
 /// The functions that a target brings.

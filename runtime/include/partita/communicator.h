@@ -18,6 +18,7 @@
 #define PARTITA_COMMUNICATOR_H
 
 #include "partita/device.h"
+#include "partita/observer.h"
 #include "partita/types.h"
 
 #include <initializer_list>
@@ -43,6 +44,39 @@ private:
   std::vector<std::int64_t> values;
 };
 
+/// Where a program calls a collective: a row of the tables in emitted programs.
+/// The texts are string literals.
+struct CallSite {
+  /// What is sent: "conv1 reads x", "bucket 0: fc.bias, fc.weight".
+  const char *label = "";
+  /// The layers of the model it serves; "" for none.
+  const char *layer = "";
+  /// Its place among the communications of the phase (step, eval or predict) of
+  /// this rank class, from 0 in program order, which is its place in the
+  /// certificate; -1 where there is no table.
+  int index = -1;
+};
+
+/// A collective as its observer sees it.
+struct IssuedCall {
+  /// "allReduce", "allGather", "reduceScatter", "broadcast" or "exchange"; a
+  /// string literal.
+  const char *kind = "";
+  DType type = DType::f32;
+  /// Elements of the buffer; of an exchange, those that this rank sends.
+  std::int64_t count = 0;
+  /// Matters to reductions only.
+  Reduction reduction = Reduction::sum;
+  /// Matters to a broadcast only.
+  int root = 0;
+  /// The parts of an allGather or a reduceScatter, what an exchange sends to
+  /// each rank of the group; null for other kinds.
+  const Counts *parts = nullptr;
+  /// What an exchange awaits from each rank of the group; null for other kinds.
+  const Counts *awaited = nullptr;
+  CallSite site = {};
+};
+
 class Redistribution;
 
 /// Counts what a rank sends; its network figures come from here.
@@ -64,19 +98,20 @@ public:
   /// Equivalent to MPI_Allreduce with MPI_IN_PLACE. Types: f32 f64 i32 i64.
   template <typename T>
   void allReduce(Stream &stream, T *data, std::int64_t count,
-                 Reduction reduction) {
+                 Reduction reduction, const CallSite &site = {}) {
     if (rankCount > 1 && count > 0)
-      doAllReduce(stream, data, count, DTypeOf<T>::value, reduction);
+      startAllReduce(stream, data, count, DTypeOf<T>::value, reduction, site);
   }
 
   /// `data` holds counts.total() elements. Before the call rank r has filled
   /// its part, counts[r] elements at counts.offset(r); after it all parts are
   /// filled. Equivalent to MPI_Allgatherv with MPI_IN_PLACE.
   template <typename T>
-  void allGather(Stream &stream, T *data, const Counts &counts) {
+  void allGather(Stream &stream, T *data, const Counts &counts,
+                 const CallSite &site = {}) {
     checkParts(counts);
     if (rankCount > 1 && counts.total() > 0)
-      doAllGather(stream, data, counts, DTypeOf<T>::value);
+      startAllGather(stream, data, counts, DTypeOf<T>::value, site);
   }
 
   /// `data` holds counts.total() elements on every rank. After the call the
@@ -86,17 +121,19 @@ public:
   /// the front. Types: f32 f64 i32 i64.
   template <typename T>
   void reduceScatter(Stream &stream, T *data, const Counts &counts,
-                     Reduction reduction) {
+                     Reduction reduction, const CallSite &site = {}) {
     checkParts(counts);
     if (rankCount > 1 && counts.total() > 0)
-      doReduceScatter(stream, data, counts, DTypeOf<T>::value, reduction);
+      startReduceScatter(stream, data, counts, DTypeOf<T>::value, reduction,
+                         site);
   }
 
   /// data of all ranks becomes data of rank `root`. Equivalent to MPI_Bcast.
   template <typename T>
-  void broadcast(Stream &stream, T *data, std::int64_t count, int root) {
+  void broadcast(Stream &stream, T *data, std::int64_t count, int root,
+                 const CallSite &site = {}) {
     if (rankCount > 1 && count > 0)
-      doBroadcast(stream, data, count, DTypeOf<T>::value, root);
+      startBroadcast(stream, data, count, DTypeOf<T>::value, root, site);
   }
 
   /// Sends sendCounts[r] elements at sendCounts.offset(r) of `send` to rank r,
@@ -107,43 +144,80 @@ public:
   /// Equivalent to MPI_Alltoallv.
   template <typename T>
   void exchange(Stream &stream, const T *send, const Counts &sendCounts,
-                T *receive, const Counts &receiveCounts) {
+                T *receive, const Counts &receiveCounts,
+                const CallSite &site = {}) {
     checkMessages(sendCounts, receiveCounts);
     if (rankCount > 1)
-      doExchange(stream, send, sendCounts, receive, receiveCounts,
-                 DTypeOf<T>::value);
+      startExchange(stream, send, sendCounts, receive, receiveCounts,
+                    DTypeOf<T>::value, site);
   }
 
   /// Where sent bytes are counted; set once by the runtime, may be null.
   void setTraffic(Traffic *meter) { traffic = meter; }
 
+  /// Who is told of this group's calls, null for nobody, and the group's ranks
+  /// by their numbers in the job. Set before anything is called; the observer
+  /// outlives the work.
+  void observeBy(Observer *who, std::vector<int> members) {
+    observer = who;
+    memberRanks = std::move(members);
+  }
+  /// The group's ranks by their numbers in the job; empty when not known.
+  const std::vector<int> &members() const { return memberRanks; }
+
 protected:
   // What a back end implements. Called with size() > 1 and something to do.
+  // The work is done through `communicate` below, which gets `issued`.
   virtual void doAllReduce(Stream &stream, void *data, std::int64_t count,
-                           DType type, Reduction reduction) = 0;
+                           DType type, Reduction reduction,
+                           const IssuedCall &issued) = 0;
   virtual void doAllGather(Stream &stream, void *data, const Counts &counts,
-                           DType type) = 0;
+                           DType type, const IssuedCall &issued) = 0;
   virtual void doReduceScatter(Stream &stream, void *data, const Counts &counts,
-                               DType type, Reduction reduction) = 0;
+                               DType type, Reduction reduction,
+                               const IssuedCall &issued) = 0;
   virtual void doBroadcast(Stream &stream, void *data, std::int64_t count,
-                           DType type, int root) = 0;
+                           DType type, int root, const IssuedCall &issued) = 0;
   virtual void doExchange(Stream &stream, const void *send,
                           const Counts &sendCounts, void *receive,
-                          const Counts &receiveCounts, DType type) = 0;
+                          const Counts &receiveCounts, DType type,
+                          const IssuedCall &issued) = 0;
 
-  /// Counts `bytes` as sent now by this rank.
+  /// Does `work()` as `stream.communicate` does, and tells the observer when
+  /// the call is issued, begins and is done.
+  void communicate(Stream &stream, const IssuedCall &issued,
+                   std::function<void()> work);
+
+  /// Counts `bytes` as sent now by this rank; called by `work`.
   void countSent(std::int64_t bytes);
 
 private:
   /// Moves tensors of any element type.
   friend class Redistribution;
 
+  // What the templates above and moves come down to.
+  void startAllReduce(Stream &stream, void *data, std::int64_t count,
+                      DType type, Reduction reduction, const CallSite &site);
+  void startAllGather(Stream &stream, void *data, const Counts &counts,
+                      DType type, const CallSite &site);
+  void startReduceScatter(Stream &stream, void *data, const Counts &counts,
+                          DType type, Reduction reduction,
+                          const CallSite &site);
+  void startBroadcast(Stream &stream, void *data, std::int64_t count,
+                      DType type, int root, const CallSite &site);
+  void startExchange(Stream &stream, const void *send, const Counts &sendCounts,
+                     void *receive, const Counts &receiveCounts, DType type,
+                     const CallSite &site);
   void checkParts(const Counts &counts) const;
   void checkMessages(const Counts &sent, const Counts &received) const;
 
   int rankIndex;
   int rankCount;
   Traffic *traffic = nullptr;
+  Observer *observer = nullptr;
+  std::vector<int> memberRanks;
+  /// Of the call that is being worked on.
+  std::int64_t bytesOfCall = 0;
 };
 
 } // namespace partita

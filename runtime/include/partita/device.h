@@ -29,6 +29,7 @@
 #ifndef PARTITA_DEVICE_H
 #define PARTITA_DEVICE_H
 
+#include "partita/observer.h"
 #include "partita/types.h"
 
 #include <functional>
@@ -88,10 +89,15 @@ public:
   /// called at once; on a CPU's comm stream it is copied and queued, so capture
   /// by value. `name` is a string literal that messages use.
   template <typename Work> void run(const char *name, Work &&work) {
-    if (queues)
+    if (!queues) {
+      current = name;
+      return runObserved(name, work);
+    }
+    if (!observer)
       return enqueue(name, std::forward<Work>(work));
-    current = name;
-    work();
+    enqueue(name, [this, name, work = std::forward<Work>(work)]() mutable {
+      runObserved(name, work);
+    });
   }
 
   /// Like `run`, for communication that blocks its thread. All communication of
@@ -99,6 +105,19 @@ public:
   /// of issue; issued on the compute stream, it is handed to that worker and
   /// waited for.
   virtual void communicate(const char *name, std::function<void()> work) = 0;
+
+  /// Calls `told()` once the communication that was issued last is done: at
+  /// once where `communicate` calls its work when it is done, as on CPUs. On a
+  /// GPU, where that work only queues: when the GPU has come that far and the
+  /// host looks again, in the order of issue; never after a failure.
+  virtual void whenDone(std::function<void()> told) { told(); }
+
+  /// Who is told what this stream does, as the work of this role; null for
+  /// nobody. Set before anything is issued; outlives the stream's work.
+  void observeBy(Observer *who, StreamRole asRole) {
+    observer = who;
+    role = asRole;
+  }
 
   /// Seconds this stream has spent waiting for other streams, ranks or data.
   virtual double waitedSeconds() const { return 0; }
@@ -113,8 +132,38 @@ protected:
   /// Queues work; only for streams that set `queues`.
   virtual void enqueue(const char *name, std::function<void()> work);
 
+  /// Tells the observer that this stream waits, as long as it exists.
+  class ObservedWait {
+  public:
+    explicit ObservedWait(Stream &stream) : stream(stream) {
+      if (stream.observer)
+        stream.observer->waitBegan(stream.role);
+    }
+    ObservedWait(const ObservedWait &) = delete;
+    ObservedWait &operator=(const ObservedWait &) = delete;
+    ~ObservedWait() {
+      if (stream.observer)
+        stream.observer->waitEnded(stream.role);
+    }
+
+  private:
+    Stream &stream;
+  };
+
   bool queues = false;
   const char *current = "";
+
+private:
+  template <typename Work> void runObserved(const char *name, Work &work) {
+    if (observer)
+      observer->kernelBegan(role, name);
+    work();
+    if (observer)
+      observer->kernelEnded(role);
+  }
+
+  Observer *observer = nullptr;
+  StreamRole role = StreamRole::compute;
 };
 
 /// The memory and the streams of one rank's processor.

@@ -175,6 +175,11 @@ struct Program {
   /// The results of `predict()`; the first dimension counts samples.
   std::vector<Tensor> predictions;
 
+  /// Whether communication of a step may still be going on while the next step
+  /// computes, which then waits for it itself. The loss is complete when the
+  /// compute stream is. Not set: the runtime waits for both streams.
+  bool overlapsSteps = false;
+
   /// Makes the program of one rank; called once on each rank's own thread.
   std::function<std::unique_ptr<RankProgram>(Rank &)> make;
 
@@ -207,6 +212,9 @@ public:
   /// The seed of all random numbers, equal on all ranks.
   std::uint64_t seed = 0;
 
+  /// Who is told what this rank does; null for nobody.
+  Observer *const observer;
+
   /// The process grid.
   const std::vector<GridAxis> &grid() const;
   /// This rank's index on a grid axis.
@@ -223,7 +231,9 @@ private:
 
 /// The base of an emitted program: one object per rank. The constructor makes
 /// kernels and communicators; the three functions issue one batch of work. When
-/// they return the work may still be running: the runtime synchronises.
+/// they return the work may still be running: the runtime synchronises. What
+/// they leave in the arena for each other (variables, gradients) is read after
+/// both streams are done.
 class RankProgram {
 public:
   explicit RankProgram(Rank &rank)
@@ -242,6 +252,14 @@ protected:
   /// The arena's memory at a byte offset.
   template <typename T> T *at(std::int64_t offset) const {
     return reinterpret_cast<T *>(rank.arena + offset);
+  }
+
+  /// Says that the work issued from now on is for this layer, for traces and
+  /// messages; two string literals. `section` is "forward", "loss", "backward"
+  /// or "update".
+  void layer(const char *name, const char *section = "forward") {
+    if (rank.observer)
+      rank.observer->layer(name, section);
   }
 
   Rank &rank;

@@ -107,9 +107,11 @@ public:
 
   /// Sends and receives within the staging buffer. All ranks of the group call
   /// it, as any collective.
-  template <typename T> void communicate(Stream &stream, T *staging) const {
+  template <typename T>
+  void communicate(Stream &stream, T *staging,
+                   const CallSite &site = {}) const {
     checkElement(sizeof(T));
-    doCommunicate(stream, staging);
+    doCommunicate(stream, staging, site);
   }
 
   /// Fills y from what has arrived and, in the general move, from x, which
@@ -132,7 +134,7 @@ private:
 
   void checkElement(std::size_t bytes) const;
   void doPack(Stream &stream, const void *x, void *staging) const;
-  void doCommunicate(Stream &stream, void *staging) const;
+  void doCommunicate(Stream &stream, void *staging, const CallSite &site) const;
   void doUnpack(Stream &stream, const void *x, const void *staging,
                 void *y) const;
   void doSlice(Stream &stream, const void *x, void *y) const;
