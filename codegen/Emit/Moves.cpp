@@ -70,7 +70,7 @@ bool isPartOfMove(Operation *op) {
            launch.getKernel() == "spmd.pack" ||
            launch.getKernel() == "spmd.unpack";
   auto communicate = dyn_cast<spmd::CommunicateOp>(op);
-  return communicate && communicate.getKind() != "all_reduce";
+  return communicate && communicate.getMoveAttr();
 }
 
 FailureOr<MoveObjects::Object> MoveObjects::read(Operation *op) const {

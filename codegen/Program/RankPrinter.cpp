@@ -112,6 +112,7 @@ LogicalResult RankPrinter::prepare() {
   names = shared.names;
   collectMembers();
   collectCommunicators();
+  collectShares();
   for (const Phase &phase : group.phases)
     if (failed(chooseKernels(phase)))
       return failure();
@@ -159,6 +160,38 @@ void RankPrinter::collectCommunicators() {
       it->second = names.make(hint + "Ranks");
       communicatorList.emplace_back(it->first, it->second);
     }
+}
+
+/// The flat buffer that an action with `parts` works on, and the axes of its
+/// communicator.
+static std::pair<Value, ArrayAttr> partsOf(Operation *op) {
+  if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
+    return {communicate.getBuffer(), communicate.getAxes()};
+  return {cast<spmd::LaunchOp>(op).getOutputs()[0],
+          op->getAttrOfType<ArrayAttr>(spmd::kAxesAttr)};
+}
+
+const std::string &RankPrinter::sharesOf(const Phase &phase,
+                                         const Action &action) {
+  auto [buffer, axes] = partsOf(action.op());
+  std::string communicator = communicatorOf(axes);
+  std::string elements = numbers.size(phase.buffer(buffer).elements());
+  auto found = llvm::find_if(shares, [&](const SharesMember &each) {
+    return each.communicator == communicator && each.elements == elements;
+  });
+  if (found != shares.end())
+    return found->name;
+  std::string hint = phase.buffer(buffer).name().rsplit(" of ").second.str();
+  shares.push_back(
+      {communicator, elements, names.make(camelCase(hint, "flat") + "Shares")});
+  return shares.back().name;
+}
+
+void RankPrinter::collectShares() {
+  for (const Phase &phase : group.phases)
+    for (const Action &action : phase.actions)
+      if (action.op()->hasAttr(spmd::kPartsAttr))
+        sharesOf(phase, action);
 }
 
 /// Whether a value is a parameter's gradient, or is moved to become one.
@@ -382,6 +415,7 @@ void RankPrinter::print(raw_ostream &os) {
       phaseStream << '\n';
     printPhase(phaseStream, phase);
   }
+  printGather(phaseStream);
   std::string memberText;
   llvm::raw_string_ostream memberStream(memberText);
   printMembers(memberStream);
@@ -471,6 +505,11 @@ void RankPrinter::printMembers(raw_ostream &os) {
   for (const auto &[axes, name] : communicatorList)
     os << "  Communicator &" << name << " = rank.communicator({" << axes
        << "});\n";
+  if (!shares.empty())
+    os << "\n  // What this rank owns of buckets, and the others do.\n";
+  for (const SharesMember &each : shares)
+    os << "  const Shares " << each.name << "{" << each.communicator << ", "
+       << each.elements << "};\n";
   std::vector<std::string> events;
   for (const std::string &event : eventList)
     events.push_back(event + "{device}");
@@ -559,7 +598,8 @@ void RankPrinter::printWhy(raw_ostream &os, const Phase &phase,
     over += " " + commentText(axis.getValue());
   std::string kind = op.getKind().str();
   std::replace(kind.begin(), kind.end(), '_', ' ');
-  std::string text = isPartOfMove(op)
+  bool isNamed = isPartOfMove(op) || op->hasAttr(spmd::kPartsAttr);
+  std::string text = isNamed
                          ? commentText(op.getLabel(), 600) + ": " + kind + over
                          : stringifyReduction(op.getReduction()).str() + over +
                                " of " + commentText(op.getLabel(), 600);
@@ -618,7 +658,8 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
     }
     if (auto launch = dyn_cast<spmd::LaunchOp>(next);
         launch && !isa<spmd::RecordOp>(op)) {
-      if (phase.name == "step")
+      // Updates on the comm stream stand among the backward pass.
+      if (phase.name == "step" && launch.getStream() == spmd::Stream::compute)
         printSection(os, sectionOf(launch));
       // A pack begins what the communication behind it is for.
       spmd::CommunicateOp sent = communicationOf(phase, i, launch);
@@ -659,13 +700,16 @@ void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
   if (choice.call) {
     const GeneratedCall &call = *choice.call;
     callee = call.kernel->name;
+    bool isOwned = launch.op()->hasAttr(spmd::kPartsAttr);
+    std::string own = isOwned ? sharesOf(phase, phase.actions[action]) : "";
     for (const Number &size : call.sizes)
-      args.push_back(numbers.size(size));
+      args.push_back(isOwned ? own + ".count" : numbers.size(size));
     llvm::append_range(args, call.scalars);
     for (auto [buffer, operand] :
          llvm::zip_equal(call.buffers, call.kernel->operands))
-      args.push_back(operand.isRead ? readName(os, *buffer)
-                                    : writtenName(os, *buffer, launch.op()));
+      args.push_back((operand.isRead ? readName(os, *buffer)
+                                     : writtenName(os, *buffer, launch.op())) +
+                     (isOwned ? " + " + own + ".begin" : ""));
     if (!call.preparation.empty() &&
         printedPreparations.insert(llvm::join(call.preparation, "\n")).second)
       for (const std::string &line : call.preparation)
@@ -706,6 +750,27 @@ void RankPrinter::printMove(raw_ostream &os, const Phase &phase,
   std::string head =
       "    " + moves.name(choices[&phase][action].move) + "." + part + "(";
   printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
+}
+
+void RankPrinter::printGather(raw_ostream &os) {
+  std::string calls;
+  for (const Phase &phase : group.phases)
+    for (const Action &action : phase.actions) {
+      auto launch = dyn_cast<spmd::LaunchOp>(action.op());
+      if (!launch || !launch->hasAttr(spmd::kPartsAttr))
+        continue;
+      std::string communicator = communicatorOf(partsOf(launch).second);
+      std::string counts = sharesOf(phase, action) + ".counts";
+      // The parameters come first, and have been fetched.
+      for (Value value : launch.getInputs().drop_front()) {
+        std::string head = "    " + communicator + ".allGather(";
+        llvm::raw_string_ostream line(calls);
+        printList(line, head, {"comm", locals[&phase.buffer(value)], counts},
+                  ");", head.size() < 40 ? head.size() : 8);
+      }
+    }
+  if (!calls.empty())
+    os << "\n  void gather() override {\n" << calls << "  }\n";
 }
 
 std::string RankPrinter::callTable(const Phase &phase) const {
@@ -752,15 +817,22 @@ void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
                                    size_t action) {
   auto op = cast<spmd::CommunicateOp>(phase.actions[action].op());
   const Buffer &buffer = phase.buffer(op.getBuffer());
-  std::string name = readName(os, buffer);
+  bool isOwned = op->hasAttr(spmd::kPartsAttr);
+  std::string kind = "allReduce";
+  if (isOwned)
+    kind = op.getKind() == "all_gather" ? "allGather" : "reduceScatter";
+  std::vector<std::string> args = {
+      stringifyStream(op.getStream()).str(), readName(os, buffer),
+      isOwned ? sharesOf(phase, phase.actions[action]) + ".counts"
+              : numbers.size(buffer.elements())};
+  if (kind != "allGather")
+    args.push_back("Reduction::" + stringifyReduction(op.getReduction()).str());
+  if (auto algorithm = op->getAttrOfType<StringAttr>(spmd::kAlgorithmAttr))
+    args.push_back("Algorithm::" + algorithm.getValue().str());
+  args.push_back(callSite(phase, action));
   std::string head =
-      "    " + communicators[axesText(op.getAxes())] + ".allReduce(";
-  printList(os, head,
-            {stringifyStream(op.getStream()).str(), name,
-             numbers.size(buffer.elements()),
-             "Reduction::" + stringifyReduction(op.getReduction()).str(),
-             callSite(phase, action)},
-            ");", head.size() < 40 ? head.size() : 8);
+      "    " + communicators[axesText(op.getAxes())] + "." + kind + "(";
+  printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
 }
 
 } // namespace partita::codegen

@@ -59,6 +59,10 @@ private:
     LibraryKernel kernel;
     std::string name;
   };
+  /// Shares of flat buffers, one per communicator and size.
+  struct SharesMember {
+    std::string communicator, elements, name;
+  };
   struct Member {
     const Buffer *buffer;
     std::string name;
@@ -74,6 +78,9 @@ private:
 
   void collectMembers();
   void collectCommunicators();
+  void collectShares();
+  /// The shares that an action with `parts` works by.
+  const std::string &sharesOf(const Phase &phase, const Action &action);
   void collectEvents();
   mlir::LogicalResult chooseKernels(const Phase &phase);
 
@@ -86,6 +93,8 @@ private:
                 spmd::CommunicateOp op);
   void printCommunicate(llvm::raw_ostream &os, const Phase &phase,
                         size_t action);
+  /// gather(), where owners keep what others do not have.
+  void printGather(llvm::raw_ostream &os);
   /// The tables of call sites.
   void printCalls(llvm::raw_ostream &os);
   std::string callTable(const Phase &phase) const;
@@ -117,6 +126,7 @@ private:
   std::vector<LibraryObject> objects;
   MoveObjects moves;
   std::map<std::string, int> objectIndex;
+  std::vector<SharesMember> shares;
   std::vector<Member> members;
   std::map<std::string, std::string> communicators; ///< Axes to name.
   std::vector<std::pair<std::string, std::string>> communicatorList;

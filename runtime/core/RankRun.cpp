@@ -178,6 +178,8 @@ void RankRun::train() {
     else
       finishStreams();
     log.stepDone(step);
+    if (looksAtGradients)
+      gatherOwned();
     float loss = lossOfStep();
     if (step == 1 && !options.dumpStep.empty()) {
       std::vector<const Tensor *> gradients;
@@ -242,6 +244,11 @@ void RankRun::issue(const char *phase, std::int64_t number,
   log.endPhase();
   if (checks)
     checks->endPhase();
+}
+
+void RankRun::gatherOwned() {
+  emitted->gather();
+  finishStreams();
 }
 
 float RankRun::lossOfStep() {
@@ -464,6 +471,7 @@ void RankRun::predict() {
 
 void RankRun::checkReplicas() {
   RankLog::Doing doing(log, Activity::ranks);
+  gatherOwned();
   std::vector<const Tensor *> tensors;
   for (const Variable &variable : program.variables)
     tensors.push_back(&variable.tensor);

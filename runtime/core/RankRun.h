@@ -80,6 +80,8 @@ private:
   void greet() const;
   void train();
   float lossOfStep();
+  /// Lets every rank have what only owners keep.
+  void gatherOwned();
   void evaluate();
   void predict();
   void checkReplicas();

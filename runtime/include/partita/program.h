@@ -28,6 +28,7 @@
 
 #include "partita/communicator.h"
 #include "partita/device.h"
+#include "partita/shares.h"
 #include "partita/types.h"
 
 #include <functional>
@@ -247,6 +248,10 @@ public:
   virtual void eval() {}
   /// Fills the buffers `predictions`; labels are not looked at.
   virtual void predict() {}
+  /// Brings gradients and optimizer state that only their owners have (see
+  /// partita/shares.h) to all ranks, which is needed where somebody looks at
+  /// them between steps.
+  virtual void gather() {}
 
 protected:
   /// The arena's memory at a byte offset.
