@@ -302,7 +302,7 @@ void FunctionMemory::bindTargets() {
       continue;
     Operation *producer = gradient.getDefiningOp();
     copies.push_back(
-        {producer ? indexOf(producer) : -1, gradient, addStorage(target)});
+        {arrivals.readyAt(producer), gradient, addStorage(target)});
   }
   Operation *terminator = function.front().getTerminator();
   for (auto [i, value] : llvm::enumerate(terminator->getOperands())) {

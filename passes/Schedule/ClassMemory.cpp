@@ -122,7 +122,7 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
   for (Operation &op : step.front())
     if (nn::isUpdate(&op)) {
       Operation *producer = localGradient(&op).getDefiningOp();
-      updates.push_back({producer ? arrivals.indexOf(producer) : -1, &op});
+      updates.push_back({arrivals.readyAt(producer), &op});
     }
   // Ranks send the same buckets in the same order, whatever their class leaves
   // out.

@@ -129,15 +129,20 @@ static void sinkProducts(func::FuncOp function) {
       end = &op;
       break;
     }
-  SmallVector<Operation *> products;
-  for (Operation &op : block) {
-    if (&op == end)
-      break;
-    if (op.hasAttr(dist::kFactorsAttr))
-      products.push_back(&op);
-  }
-  for (Operation *op : products)
+  // From the last to the first: a product stays where something that stays
+  // needs it, as a collective does.
+  Operation *before = end->getPrevNode();
+  while (before) {
+    Operation *op = before;
+    before = op->getPrevNode();
+    bool isFree = llvm::none_of(op->getUsers(), [&](Operation *user) {
+      return user->isBeforeInBlock(end);
+    });
+    if (!op->hasAttr(dist::kFactorsAttr) || !isFree)
+      continue;
     op->moveBefore(end);
+    end = op;
+  }
 }
 
 /// Brings operations that need nothing of what is on its way before `op`, until

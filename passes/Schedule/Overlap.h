@@ -45,6 +45,14 @@ public:
   /// have arrived: the first that uses its result. That of the terminator where
   /// nobody does, its own without overlap.
   int64_t arrivalOf(mlir::Operation *collective) const;
+  /// Place of the operation behind which the results of `producer` (null: an
+  /// argument of the function, -1) are there.
+  int64_t readyAt(mlir::Operation *producer) const {
+    if (!producer)
+      return -1;
+    return spmd::isCollective(producer) ? arrivalOf(producer)
+                                        : indexOf(producer);
+  }
   /// The last operation that touches what `value` names, through reshapes,
   /// collectives in place, and moves that still read it when they arrive.
   int64_t lastUseOf(mlir::Value value) const;

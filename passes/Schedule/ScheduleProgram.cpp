@@ -245,9 +245,11 @@ private:
 
   void emitCopies(int64_t after) {
     for (const FunctionMemory::CopyStep &copy : memory.getCopies())
-      if (copy.after == after)
+      if (copy.after == after) {
+        completeValue(copy.from);
         launch(copy.from.getLoc(), "copy", bufferOf(copy.from),
                bufferOf(copy.from, copy.to), DictionaryAttr());
+      }
   }
 
   //===--------------------------------------------------------------------===//
@@ -819,15 +821,21 @@ private:
     return lasting;
   }
 
+  /// How many collectives are issued up to each operation, itself included.
+  static SmallVector<int64_t> countCollectives(func::FuncOp step) {
+    SmallVector<int64_t> counts;
+    int64_t count = 0;
+    for (Operation &op : step.front())
+      counts.push_back(count += isIssuedAlone(&op));
+    return counts;
+  }
+
   /// The number of collectives up to the last use of each parameter and its
   /// state, in the class where these are most.
   static void noteReads(func::FuncOp step,
                         std::map<std::string, int64_t> &before) {
     Arrivals arrivals(step, /*overlap=*/true);
-    SmallVector<int64_t> collectives;
-    int64_t count = 0;
-    for (Operation &op : step.front())
-      collectives.push_back(count += isIssuedAlone(&op));
+    SmallVector<int64_t> collectives = countCollectives(step);
     std::map<std::string, int64_t> last;
     for (auto read : step.getOps<nn::ReadOp>())
       if (!read.getValue().use_empty()) {
@@ -878,20 +886,17 @@ private:
   static void noteGradients(func::FuncOp step,
                             std::map<std::string, int64_t> &order,
                             std::map<std::string, int64_t> &before) {
-    llvm::DenseMap<Operation *, std::pair<int64_t, int64_t>> places;
-    int64_t index = 0, collectives = 0;
+    Arrivals arrivals(step, /*overlap=*/true);
+    SmallVector<int64_t> collectives = countCollectives(step);
     SmallVector<std::pair<int64_t, Operation *>> ready;
     for (Operation &op : step.front()) {
-      collectives += isIssuedAlone(&op);
-      places[&op] = {index++, collectives};
       if (!nn::isUpdate(&op))
         continue;
-      std::pair<int64_t, int64_t> place = {-1, 0};
-      if (Operation *producer = localGradient(&op).getDefiningOp())
-        place = places.lookup(producer);
-      ready.push_back({place.first, &op});
+      int64_t at = arrivals.readyAt(localGradient(&op).getDefiningOp());
+      ready.push_back({at, &op});
       int64_t &most = before[nn::updatedVariable(&op).str()];
-      most = std::max(most, place.second);
+      if (at >= 0)
+        most = std::max(most, collectives[at]);
     }
     llvm::stable_sort(
         ready, [](const auto &a, const auto &b) { return a.first < b.first; });

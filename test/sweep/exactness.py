@@ -9,6 +9,7 @@
 
 usage: exactness.py PARTITA LINK-FILE WORKDIR MODEL... [--batch N]
            [--single 2,3,4] [--random N] [--grids 2x2,2x3,2x2x2]
+           [--methods N] [--ranks 2,3,4,8]
            [--alone] [--seed N] [--limit N] [--jobs N] [--channel threads|mpi]
 
 Plans are every legal split of one dimension of every layer over one axis
@@ -18,8 +19,13 @@ plan i splits the i-th dimension of each layer, and where such a plan fails its
 layers are tried one by one; with --alone each has a plan of its own. Of each program: losses of five
 steps within 1e-5, the first step's gradients and the parameters after five
 steps within 1e-4 of their norm, copies bit-equal on all ranks; for every fifth
-also loss and accuracy of --eval and the outputs of --predict. Programs are
-compiled without optimisation, for there are many of them.
+also loss and accuracy of --eval and the outputs of --predict. --methods N adds
+mixes in which every parameter draws how its gradient is combined (all_reduce
+by each algorithm, parameter_server, factor_broadcast where it is legal), by
+turns under data parallelism over --ranks and under random splits, and in which
+bucket size and all switches of overlap are drawn; these run without the norms
+and gradients of each step, so that steps overlap. Programs are compiled without
+optimisation, for there are many of them.
 """
 
 import argparse
@@ -169,6 +175,19 @@ class Model:
                     found.setdefault(dim, int(size))
         return result
 
+    def parameters(self, options):
+        """Name of each parameter -> whether its factors can be broadcast."""
+        plan = self.compile(options + ["--sync", "*=factor_broadcast"],
+                            "--emit=plan-file")
+        if plan.returncode:  # None has factors.
+            plan = self.compile(options, "--emit=plan-file")
+        if plan.returncode:
+            raise RuntimeError("compile: " + plan.stderr.strip()[:2000])
+        return {
+            name: entry["sync"] == "factor_broadcast"
+            for name, entry in json.loads(plan.stdout)["parameters"].items()
+        }
+
 
 class Sweep:
     def __init__(self, arguments, model, tools):
@@ -197,7 +216,8 @@ class Sweep:
                     key = (what, name)
                     self.noise[key] = max(self.noise.get(key, 0.0), error)
 
-    def train(self, label, options, ranks, evaluate=False, rounding=0):
+    def train(self, label, options, ranks, evaluate=False, rounding=0,
+              norms=True, servers=0):
         folder = os.path.join(self.model.workdir, label)
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
@@ -214,22 +234,24 @@ class Sweep:
         command = [program]
         if self.channel == "mpi" and ranks > 1:
             command = ["mpirun", "--allow-run-as-root", "--oversubscribe",
-                       "-np", str(ranks), program]
+                       "-np", str(ranks + servers), program]
         elif ranks > 1:
-            command += ["--ranks", str(ranks)]
+            command += ["--ranks", str(ranks + servers)]
         predictions = os.path.join(folder, "predictions")
         if evaluate:
             command += ["--eval", "--predict", predictions]
         output = run(command + [
             "--synthetic", "--seed", SEED, "--steps", str(STEPS),
-            "--check-replicas", "--metrics", metrics, "--grad-norm",
+            "--check-replicas", "--metrics", metrics, *(
+                ["--grad-norm"] if norms else []),
             "--dump-step",
             os.path.join(folder, "gradients.safetensors"),
             "--save", os.path.join(folder, "saved"),
         ], env=dict(os.environ, OMP_NUM_THREADS="1"))
         lines = [json.loads(line) for line in open(metrics)]
         losses = [line.get("loss") for line in lines]
-        norm = next(line["grad_norm"] for line in lines if "loss" in line)
+        norm = next(line["grad_norm"] for line in lines
+                    if "loss" in line) if norms else None
         result = (
             np.array([loss for loss in losses if loss is not None]),
             read_safetensors(os.path.join(folder, "gradients.safetensors")),
@@ -284,7 +306,7 @@ class Sweep:
         losses, gradients, parameters, evaluation, norm = self.reference
         # The norm the program reports is that of the gradients it writes.
         written = np.sqrt(sum(np.sum(g * g) for g in found[1].values()))
-        for expected in (norm, written):
+        for expected in (norm, written) if found[4] is not None else ():
             if not abs(found[4] / expected - 1) <= NORM:
                 problems.append("gradient norm %g, expected %g"
                                 % (found[4], expected))
@@ -309,10 +331,12 @@ class Sweep:
                 note(what, name, error, max(NORM, NOISES * noise))
         return problems
 
-    def check(self, label, options, ranks, evaluate=False):
+    def check(self, label, options, ranks, evaluate=False, norms=True,
+              servers=0):
         try:
             return self.compare(
-                self.train(label, options, ranks, evaluate=evaluate))
+                self.train(label, options, ranks, evaluate=evaluate,
+                           norms=norms, servers=servers))
         except (RuntimeError, subprocess.TimeoutExpired) as error:
             return [str(error)]
 
@@ -363,6 +387,33 @@ def random_plans(layers, grids, count, draw):
         yield "random %d" % i, options, int(np.prod(sizes))
 
 
+ALGORITHMS = ["automatic"]
+
+
+def method_plans(model, layers, grids, ranks, count, draw):
+    """Mixes of methods: label, options, ranks, servers."""
+    mixes = random_plans(layers, grids, count, draw)
+    for i in range(count):
+        if i % 2:
+            _, options, size = next(mixes)
+        else:
+            size = ranks[i // 2 % len(ranks)]
+            options = ["--ranks", str(size)]
+        for name, has_factors in model.parameters(options).items():
+            methods = ["parameter_server", "all_reduce", "all_reduce:"
+                       + draw.choice(ALGORITHMS)]
+            methods += 2 * ["factor_broadcast"] if has_factors else []
+            options += ["--sync", name + "=" + draw.choice(methods)]
+        if draw.random() < 0.3:
+            options += ["--sync", "poseidon"]
+        options += ["--bucket-size", draw.choice(["1K", "16K", "4M"])]
+        for switch in ("--overlap", "--priorities", "--overlap-steps",
+                       "--overlap-halos"):
+            if draw.random() < 0.25:
+                options += [switch, "off"]
+        yield "methods %d" % i, options, size, 0
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
@@ -374,6 +425,8 @@ def main():
     parser.add_argument("--single", default="")
     parser.add_argument("--random", type=int, default=0)
     parser.add_argument("--grids", default="2x2,2x3,2x2x2")
+    parser.add_argument("--methods", type=int, default=0)
+    parser.add_argument("--ranks", default="2,3,4,8")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--limit", type=int, default=0)
@@ -397,13 +450,22 @@ def main():
             plans = draw.sample(plans, arguments.limit)
         plans += random_plans(layers, arguments.grids.split(","),
                               arguments.random, draw)
+        plans = [(label, options, ranks, True, 0)
+                 for label, options, ranks in plans]
+        plans += [
+            (label, options, ranks, False, servers)
+            for label, options, ranks, servers in method_plans(
+                model, layers, arguments.grids.split(","),
+                [int(size) for size in arguments.ranks.split(",")],
+                arguments.methods, draw)
+        ]
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             jobs = [
                 pool.submit(sweep.check, "plan%d" % i, options, ranks,
-                            i % 5 == 0)
-                for i, (_, options, ranks) in enumerate(plans)
+                            i % 5 == 0, norms, servers)
+                for i, (_, options, ranks, norms, servers) in enumerate(plans)
             ]
-            for (label, options, ranks), job in zip(plans, jobs):
+            for (label, options, ranks, _, _), job in zip(plans, jobs):
                 problems = job.result()
                 total += 1
                 if problems:
