@@ -8,9 +8,10 @@
 //
 // Started by mpirun with sizes in bytes as arguments. Prints a line for each
 // collective and size: name, bytes, rounds, and the lower quartile, the median
-// and the upper quartile of a round's microseconds on the slowest rank. `mpi`
-// is the library's own MPI_Allreduce on the same buffers. `tools/bench
-// channels` runs it and makes the table.
+// and the upper quartile of a round's microseconds on the slowest rank, then the
+// microseconds of processor time of a rank in the mean. `mpi` is the library's
+// own MPI_Allreduce on the same buffers. `tools/bench channels` runs it and
+// makes the table.
 //
 // A round goes through the comm stream, as in a training step. With --busy
 // every rank's own thread computes meanwhile, as a backward pass does.
@@ -24,6 +25,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mpi.h>
+#include <sys/resource.h>
 
 using namespace partita;
 
@@ -33,6 +35,17 @@ using Clock = std::chrono::steady_clock;
 
 double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+/// Microseconds that this process has had of the processors.
+double processorMicroseconds() {
+  rusage usage;
+  getrusage(RUSAGE_SELF, &usage);
+  auto microseconds = [](const timeval &time) {
+    return 1e6 * static_cast<double>(time.tv_sec) +
+           static_cast<double>(time.tv_usec);
+  };
+  return microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
 }
 
 /// Computes until `isDone` says so; returns what the compiler has to keep.
@@ -105,14 +118,17 @@ private:
     double first = std::max(time(), time());
     int rounds = std::clamp(static_cast<int>(kSeconds * 1e6 / first), 5, 1000);
     std::vector<double> times;
+    double processor = processorMicroseconds();
     for (int i = 0; i < rounds; ++i)
       times.push_back(time());
+    processor = (processorMicroseconds() - processor) / rounds / world.size;
+    world.sum(&processor, 1);
     std::sort(times.begin(), times.end());
     if (world.rank == 0)
-      std::printf("%s %lld %d %.1f %.1f %.1f\n", name,
+      std::printf("%s %lld %d %.1f %.1f %.1f %.1f\n", name,
                   static_cast<long long>(bytes), rounds,
                   times[times.size() / 4], times[times.size() / 2],
-                  times[3 * times.size() / 4]);
+                  times[3 * times.size() / 4], processor);
     std::fflush(stdout);
   }
 

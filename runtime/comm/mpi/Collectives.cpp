@@ -25,7 +25,7 @@ using Requests = Channel::Requests;
 
 /// Bytes of a segment: long enough to be worth a message, short enough for
 /// several to stay in the cache and for a buffer to have many.
-constexpr std::int64_t kSegmentBytes = 256 * 1024;
+constexpr std::int64_t kSegmentBytes = 512 * 1024;
 
 /// Segments on their way at once.
 constexpr int kWindow = 4;
