@@ -8,10 +8,10 @@
 //
 // Started by mpirun with sizes in bytes as arguments. Prints a line for each
 // collective and size: name, bytes, rounds, and the lower quartile, the median
-// and the upper quartile of a round's microseconds on the slowest rank, then the
-// microseconds of processor time of a rank in the mean. `mpi` is the library's
-// own MPI_Allreduce on the same buffers. `tools/bench channels` runs it and
-// makes the table.
+// and the upper quartile of a round's microseconds on the slowest rank, then
+// the microseconds of processor time of a rank in the mean. `mpi` is the
+// library's own MPI_Allreduce on the same buffers. `tools/bench channels` runs
+// it and makes the table.
 //
 // A round goes through the comm stream, as in a training step. With --busy
 // every rank's own thread computes meanwhile, as a backward pass does.
