@@ -14,10 +14,14 @@ that a rank takes, which is what computing at the same time loses.
 Needs mpirun and the program ChannelsBench: ninja -C build/release ChannelsBench
 """
 
+import argparse
 import os
 import re
+import signal
 import subprocess
 import sys
+
+import network
 
 UNITS = {"": 1, "k": 1024, "M": 1024**2}
 
@@ -31,6 +35,8 @@ def add_options(parser):
     parser.add_argument("--tcp", action="store_true",
                         help="through the loopback interface, not through "
                         "shared memory")
+    parser.add_argument("--rate", help="on a host each with links of this "
+                        "rate, such as 1gbit; needs root (see bench cluster)")
     parser.add_argument("--busy", action="store_true",
                         help="every rank computes at the same time")
     parser.add_argument("--node-size", type=int, default=0,
@@ -40,7 +46,7 @@ def add_options(parser):
 def bytes_of(text):
     match = re.fullmatch(r"(\d+)([kM]?)", text)
     if not match or int(match[1]) == 0:
-        raise ValueError(text)
+        raise argparse.ArgumentTypeError(f"'{text}' is no size such as 64k")
     return int(match[1]) * UNITS[match[2]]
 
 
@@ -56,6 +62,33 @@ def run(arguments):
     if not program.exists():
         sys.exit(f"bench channels: error: {program} is missing; build it with "
                  f"ninja -C {arguments.build} ChannelsBench")
+    command = [str(program), *(["--busy"] if arguments.busy else []),
+               *map(str, arguments.sizes)]
+    output = (run_on_hosts if arguments.rate else run_here)(arguments, command)
+    table = {}
+    for line in output.splitlines():
+        name, size, _, _, median, _, processor = line.split()
+        table.setdefault(int(size), {})[name] = (float(median) / 1000,
+                                                 float(processor) / 1000)
+    names = list(next(iter(table.values())))
+    print(f"{arguments.ranks} ranks on {os.cpu_count()} cores, "
+          f"{place_of(arguments)}"
+          f"{', computing meanwhile' if arguments.busy else ''}; milliseconds "
+          "measured, elapsed and of the processors")
+    print(f"{'size':<18}" + "".join(f"{name:>13}" for name in names))
+    for size, row in table.items():
+        for place, label in [(0, text_of(size)), (1, "  processors")]:
+            print(f"{label:<18}" + "".join(
+                f"{row[name][place]:>13.3f}" for name in names))
+
+
+def place_of(arguments):
+    if arguments.rate:
+        return f"a host each, links of {arguments.rate}"
+    return "TCP over loopback" if arguments.tcp else "shared memory"
+
+
+def run_here(arguments, command):
     transport = ["--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include",
                  "lo"] if arguments.tcp else []
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []
@@ -64,24 +97,29 @@ def run(arguments):
         environment["PARTITA_NODE_SIZE"] = str(arguments.node_size)
     result = subprocess.run(
         ["mpirun", *root, "--oversubscribe", "--bind-to", "none", *transport,
-         "-np", str(arguments.ranks), program,
-         *(["--busy"] if arguments.busy else []),
-         *map(str, arguments.sizes)],
+         "-np", str(arguments.ranks), *command],
         env=environment, stdout=subprocess.PIPE, text=True)
     if result.returncode:
         sys.exit(f"{result.stdout}bench channels: error: mpirun has failed")
-    table = {}
-    for line in result.stdout.splitlines():
-        name, size, _, _, median, _, processor = line.split()
-        table.setdefault(int(size), {})[name] = (float(median) / 1000,
-                                                 float(processor) / 1000)
-    names = list(next(iter(table.values())))
-    print(f"{arguments.ranks} ranks on {os.cpu_count()} cores, "
-          f"{'TCP over loopback' if arguments.tcp else 'shared memory'}"
-          f"{', computing meanwhile' if arguments.busy else ''}; milliseconds "
-          "measured, elapsed and of the processors")
-    print(f"{'size':<18}" + "".join(f"{name:>13}" for name in names))
-    for size, row in table.items():
-        for place, label in [(0, text_of(size)), (1, "  processors")]:
-            print(f"{label:<18}" + "".join(
-                f"{row[name][place]:>13.3f}" for name in names))
+    return result.stdout
+
+
+def run_on_hosts(arguments, command):
+    def stop(number, _):
+        raise SystemExit(128 + number)
+
+    for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]:
+        signal.signal(number, stop)
+    try:
+        network.check_rights()
+        network.bits_per_second(arguments.rate)
+        with network.Cluster(arguments.ranks) as cluster:
+            cluster.shape(arguments.rate)
+            child = cluster.start_mpi(command, stdout=subprocess.PIPE,
+                                      text=True)
+            output, _ = child.communicate()
+            if child.returncode:
+                sys.exit(f"{output}bench channels: error: mpirun has failed")
+            return output
+    except network.NetworkError as error:
+        sys.exit(f"bench channels: error: {error}")
