@@ -42,6 +42,8 @@ config.substitutions.append(
     ("%inputs", os.path.join(config.test_source_root, "Inputs"))
 )
 config.substitutions.append(("%python", config.partita_python))
+config.substitutions.append(("%source", config.partita_source_root))
+config.substitutions.append(("%build", config.partita_binary_root))
 config.substitutions.append(
     ("%runtime-link",
      os.path.join(config.partita_binary_root, "lib", "PartitaRuntimeCpu.link"))
@@ -95,6 +97,14 @@ onnx_python = first_that(
 if onnx_python:
     config.available_features.add("onnxruntime")
     config.substitutions.append(("%onnx-python", onnx_python))
+
+# Hosts with links of a given rate, made by root (tools/benchmarks/network.py).
+network = os.path.join(config.partita_source_root, "tools", "benchmarks")
+if subprocess.run(
+        [config.partita_python or "python3", "-B", "-c",
+         "import network; network.check_rights()"], cwd=network,
+        stderr=subprocess.DEVNULL).returncode == 0:
+    config.available_features.add("network-namespaces")
 
 fashion = "/usr/share/datasets/fashion-mnist"
 if os.path.isdir(fashion):

@@ -42,6 +42,8 @@ struct Fixed {
   std::int64_t count = 0;
   std::int64_t reduction = 0;
   std::int64_t root = 0;
+  std::int64_t algorithm = 0;
+  std::int64_t workers = 0;
   std::int64_t isExchange = 0;
   char kind[16] = "";
   char label[96] = "";
@@ -118,7 +120,8 @@ void CallCheck::endPhase() {
 
 static bool reduces(const IssuedCall &call) {
   return std::strcmp(call.kind, "allReduce") == 0 ||
-         std::strcmp(call.kind, "reduceScatter") == 0;
+         std::strcmp(call.kind, "reduceScatter") == 0 ||
+         std::strcmp(call.kind, "push") == 0;
 }
 
 void CallCheck::checkExpected(const IssuedCall &call) {
@@ -172,6 +175,8 @@ void CallCheck::issued(std::int64_t number, const Communicator &group,
   fixed.reduction =
       reduces(call) ? static_cast<std::int64_t>(call.reduction) : 0;
   fixed.root = call.root;
+  fixed.algorithm = static_cast<std::int64_t>(call.algorithm);
+  fixed.workers = call.workers;
   copyText(fixed.kind, call.kind);
   copyText(fixed.label, call.site.label);
   int size = group.size();
@@ -215,6 +220,12 @@ static std::string difference(const Fixed &a, const Fixed &b, int rankOfA,
     return tell("count", std::to_string(a.count), std::to_string(b.count));
   if (a.root != b.root)
     return tell("root", std::to_string(a.root), std::to_string(b.root));
+  if (a.algorithm != b.algorithm)
+    return tell("algorithm", nameOf(static_cast<Algorithm>(a.algorithm)),
+                nameOf(static_cast<Algorithm>(b.algorithm)));
+  if (a.workers != b.workers)
+    return tell("workers", std::to_string(a.workers),
+                std::to_string(b.workers));
   return "";
 }
 

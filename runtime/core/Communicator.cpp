@@ -24,6 +24,22 @@ std::int64_t Counts::offset(int rank) const {
   return sum;
 }
 
+const char *partita::nameOf(Algorithm algorithm) {
+  switch (algorithm) {
+  case Algorithm::automatic:
+    return "automatic";
+  case Algorithm::direct:
+    return "direct";
+  case Algorithm::ring:
+    return "ring";
+  case Algorithm::tree:
+    return "tree";
+  case Algorithm::hierarchical:
+    return "hierarchical";
+  }
+  return "unknown";
+}
+
 Observer::~Observer() = default;
 Communicator::~Communicator() = default;
 
@@ -45,10 +61,12 @@ void Communicator::communicate(Stream &stream, const IssuedCall &issued,
 
 void Communicator::startAllReduce(Stream &stream, void *data,
                                   std::int64_t count, DType type,
-                                  Reduction reduction, const CallSite &site) {
+                                  Reduction reduction, Algorithm algorithm,
+                                  const CallSite &site) {
   IssuedCall issued{"allReduce", type, count, reduction};
+  issued.algorithm = algorithm;
   issued.site = site;
-  doAllReduce(stream, data, count, type, reduction, issued);
+  doAllReduce(stream, data, count, type, reduction, algorithm, issued);
 }
 
 void Communicator::startAllGather(Stream &stream, void *data,
@@ -68,6 +86,25 @@ void Communicator::startReduceScatter(Stream &stream, void *data,
   issued.parts = &counts;
   issued.site = site;
   doReduceScatter(stream, data, counts, type, reduction, issued);
+}
+
+void Communicator::startPush(Stream &stream, void *data, const Counts &counts,
+                             DType type, Reduction reduction, int workers,
+                             const CallSite &site) {
+  IssuedCall issued{"push", type, counts.total(), reduction};
+  issued.parts = &counts;
+  issued.workers = workers;
+  issued.site = site;
+  doPush(stream, data, counts, type, reduction, workers, issued);
+}
+
+void Communicator::startFetch(Stream &stream, void *data, const Counts &counts,
+                              DType type, int workers, const CallSite &site) {
+  IssuedCall issued{"fetch", type, counts.total()};
+  issued.parts = &counts;
+  issued.workers = workers;
+  issued.site = site;
+  doFetch(stream, data, counts, type, workers, issued);
 }
 
 void Communicator::startBroadcast(Stream &stream, void *data,
@@ -110,4 +147,18 @@ void Communicator::checkParts(const Counts &counts) const {
     throw Error("a collective was given " + std::to_string(counts.size()) +
                 " parts for a group of " + std::to_string(rankCount) +
                 " ranks");
+}
+
+void Communicator::checkServers(const Counts &counts, int workers) const {
+  checkParts(counts);
+  if (workers < 1 || workers >= rankCount)
+    throw Error("a push or fetch was given " + std::to_string(workers) +
+                " workers in a group of " + std::to_string(rankCount) +
+                " ranks, expected at least one worker and one server");
+  for (int worker = 0; worker < workers; ++worker)
+    if (counts[worker] != 0)
+      throw Error("a push or fetch was given " +
+                  std::to_string(counts[worker]) + " elements for rank " +
+                  std::to_string(worker) +
+                  " of its group, which is a worker, expected 0");
 }

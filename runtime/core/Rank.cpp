@@ -44,12 +44,16 @@ public:
   LoneCommunicator() : Communicator(/*rank=*/0, /*size=*/1) {}
 
 protected:
-  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction,
+  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction, Algorithm,
                    const IssuedCall &) override {}
   void doAllGather(Stream &, void *, const Counts &, DType,
                    const IssuedCall &) override {}
   void doReduceScatter(Stream &, void *, const Counts &, DType, Reduction,
                        const IssuedCall &) override {}
+  void doPush(Stream &, void *, const Counts &, DType, Reduction, int,
+              const IssuedCall &) override {}
+  void doFetch(Stream &, void *, const Counts &, DType, int,
+               const IssuedCall &) override {}
   void doBroadcast(Stream &, void *, std::int64_t, DType, int,
                    const IssuedCall &) override {}
   void doExchange(Stream &, const void *, const Counts &, void *,

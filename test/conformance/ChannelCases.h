@@ -47,7 +47,15 @@ struct ChannelCase {
   void (*run)(ChannelRank &rank);
 };
 
+/// All cases.
 const std::vector<ChannelCase> &channelCases();
+
+/// The algorithms of all-reduces.
+std::vector<ChannelCase> algorithmCases();
+/// Groups with servers.
+std::vector<ChannelCase> serverCases();
+/// What went wrong in other systems, named by the id of the report.
+std::vector<ChannelCase> fieldCases();
 
 } // namespace partita
 

@@ -6,18 +6,26 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Started by mpirun: runs the channel cases on as many ranks as there are.
-// Exits with 1 after naming the case that failed.
+// Started by mpirun: runs the channel cases on as many ranks as there are, all
+// or those whose names are given. Exits with 1 after naming the case that
+// failed.
 //
 //===----------------------------------------------------------------------===//
 
 #include "ChannelCases.h"
 
+#include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 using namespace partita;
 
-int main() {
+int main(int argc, char **argv) {
+  auto isChosen = [&](const ChannelCase &channelCase) {
+    return argc == 1 || std::any_of(argv + 1, argv + argc, [&](char *name) {
+             return std::strcmp(name, channelCase.name) == 0;
+           });
+  };
   const ProcessLauncher &launcher = mpiLauncher();
   Failure failure;
   auto world = launcher.join(failure);
@@ -28,6 +36,8 @@ int main() {
     auto comm = device->makeComm(*compute);
     ChannelRank self(*world, *compute, *comm);
     for (const ChannelCase &channelCase : channelCases()) {
+      if (!isChosen(channelCase))
+        continue;
       running = channelCase.name;
       channelCase.run(self);
       comm->sync();

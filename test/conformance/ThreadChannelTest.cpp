@@ -55,13 +55,63 @@ TEST_P(ThreadChannel, Conforms) {
       << "rank " << failure.rank() << ": " << failure.message();
 }
 
+std::string
+nameOfTest(const testing::TestParamInfo<ThreadChannel::ParamType> &info) {
+  return std::string(std::get<0>(info.param).name) + "On" +
+         std::to_string(std::get<1>(info.param));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ThreadChannel,
+                         testing::Combine(testing::ValuesIn(channelCases()),
+                                          testing::Range(1, 9)),
+                         nameOfTest);
+
+INSTANTIATE_TEST_SUITE_P(Many, ThreadChannel,
+                         testing::Combine(testing::ValuesIn(fieldCases()),
+                                          testing::Values(16)),
+                         nameOfTest);
+
+/// The algorithms again, with the ranks on nodes of some ranks each.
+class ThreadChannelOnNodes
+    : public testing::TestWithParam<std::tuple<ChannelCase, int, int>> {};
+
+TEST_P(ThreadChannelOnNodes, Conforms) {
+  Failure failure;
+  auto [channelCase, ranks, nodeSize] = GetParam();
+  setenv("PARTITA_NODE_SIZE", std::to_string(nodeSize).c_str(),
+         /*overwrite=*/1);
+  runRanks(ranks, failure, channelCase.run);
+  unsetenv("PARTITA_NODE_SIZE");
+  EXPECT_FALSE(failure.raised())
+      << "rank " << failure.rank() << ": " << failure.message();
+}
+
 INSTANTIATE_TEST_SUITE_P(
-    All, ThreadChannel,
-    testing::Combine(testing::ValuesIn(channelCases()), testing::Range(1, 9)),
-    [](const testing::TestParamInfo<ThreadChannel::ParamType> &info) {
+    All, ThreadChannelOnNodes,
+    testing::Combine(testing::ValuesIn(algorithmCases()),
+                     testing::Values(4, 5, 8), testing::Values(1, 2, 3)),
+    [](const testing::TestParamInfo<ThreadChannelOnNodes::ParamType> &info) {
       return std::string(std::get<0>(info.param).name) + "On" +
-             std::to_string(std::get<1>(info.param));
+             std::to_string(std::get<1>(info.param)) + "InNodesOf" +
+             std::to_string(std::get<2>(info.param));
     });
+
+TEST(ThreadChannelFailure, WrongNodeSizesAreRefused) {
+  for (const char *text : {"", "0", "-1", "2x", "99999999999999999999"}) {
+    Failure failure;
+    setenv("PARTITA_NODE_SIZE", text, /*overwrite=*/1);
+    try {
+      makeThreadWorlds(2, failure);
+      ADD_FAILURE() << "accepted '" << text << "'";
+    } catch (const Error &error) {
+      EXPECT_EQ(std::string(error.what()),
+                std::string("the environment's PARTITA_NODE_SIZE is '") + text +
+                    "', expected the number of ranks in a node; unset it to "
+                    "have the machines as nodes");
+    }
+    unsetenv("PARTITA_NODE_SIZE");
+  }
+}
 
 TEST(ThreadChannelFailure, OneRankEndsAll) {
   Failure failure;
@@ -145,6 +195,48 @@ TEST(ThreadChannelFailure, WrongNumberOfPartsIsRefused) {
   });
   EXPECT_EQ(failure.message(),
             "a collective was given 3 parts for a group of 2 ranks");
+}
+
+TEST(ThreadChannelFailure, UnequalAlgorithmsAreNamed) {
+  Failure failure;
+  runRanks(2, failure, [](ChannelRank &rank) {
+    Communicator &group = rank.group({0, 1});
+    float value = 1;
+    group.allReduce(rank.comm, &value, 1, Reduction::sum,
+                    rank.world.rank ? Algorithm::ring : Algorithm::tree);
+    rank.comm.sync();
+  });
+  EXPECT_EQ(failure.message(),
+            "allReduce: ranks 0 and 1 disagree on the next collective of their "
+            "group: found allReduce of 1 f32 (sum, root 0, ring), expected "
+            "allReduce of 1 f32 (sum, root 0, tree)");
+}
+
+TEST(ThreadChannelFailure, WrongWorkersAreRefused) {
+  for (int workers : {0, 3}) {
+    Failure failure;
+    runRanks(3, failure, [&](ChannelRank &rank) {
+      Communicator &group = rank.group({0, 1, 2});
+      float buffer[1] = {};
+      group.push(rank.comm, buffer, {0, 0, 1}, Reduction::sum, workers);
+    });
+    EXPECT_EQ(failure.message(),
+              "a push or fetch was given " + std::to_string(workers) +
+                  " workers in a group of 3 ranks, expected at least one "
+                  "worker and one server");
+  }
+}
+
+TEST(ThreadChannelFailure, PartsOfWorkersAreRefused) {
+  Failure failure;
+  runRanks(3, failure, [&](ChannelRank &rank) {
+    Communicator &group = rank.group({0, 1, 2});
+    float buffer[2] = {};
+    group.fetch(rank.comm, buffer, {0, 1, 1}, /*workers=*/2);
+  });
+  EXPECT_EQ(failure.message(),
+            "a push or fetch was given 1 elements for rank 1 of its group, "
+            "which is a worker, expected 0");
 }
 
 } // namespace

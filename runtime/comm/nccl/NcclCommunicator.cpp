@@ -98,12 +98,18 @@ public:
 
 protected:
   void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
-                   Reduction reduction, const IssuedCall &issued) override;
+                   Reduction reduction, Algorithm algorithm,
+                   const IssuedCall &issued) override;
   void doAllGather(Stream &stream, void *data, const Counts &counts, DType type,
                    const IssuedCall &issued) override;
   void doReduceScatter(Stream &stream, void *data, const Counts &counts,
                        DType type, Reduction reduction,
                        const IssuedCall &issued) override;
+  void doPush(Stream &stream, void *data, const Counts &counts, DType type,
+              Reduction reduction, int workers,
+              const IssuedCall &issued) override;
+  void doFetch(Stream &stream, void *data, const Counts &counts, DType type,
+               int workers, const IssuedCall &issued) override;
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
                    int root, const IssuedCall &issued) override;
   void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
@@ -214,9 +220,11 @@ void NcclCommunicator::grouped(const char *call, const Part &part) {
   settle(end, call);
 }
 
+// NCCL measures its links when a communicator is made and chooses by that; the
+// algorithm asked for is a hint that it cannot be given for one call.
 void NcclCommunicator::doAllReduce(Stream &stream, void *data,
                                    std::int64_t count, DType type,
-                                   Reduction reduction,
+                                   Reduction reduction, Algorithm /*algorithm*/,
                                    const IssuedCall &issued) {
   communicate(stream, issued, [=] {
     settle(ncclAllReduce(data, data, static_cast<std::size_t>(count),
@@ -280,6 +288,54 @@ void NcclCommunicator::doReduceScatter(Stream &stream, void *data,
     }
     std::int64_t all = counts.total() * static_cast<std::int64_t>(sizeOf(type));
     countSent(all - static_cast<std::int64_t>(mine.size));
+  });
+}
+
+// NCCL reduces over all ranks of a group only. Servers take part with zeros,
+// which leaves the sums of the workers as they are.
+void NcclCommunicator::doPush(Stream &stream, void *data, const Counts &counts,
+                              DType type, Reduction reduction, int workers,
+                              const IssuedCall &issued) {
+  if (reduction != Reduction::sum)
+    throw Error(std::string("a push over NCCL was given the reduction ") +
+                nameOf(reduction) + ", expected sum");
+  communicate(stream, issued, [=] {
+    std::int64_t all = counts.total() * static_cast<std::int64_t>(sizeOf(type));
+    if (rank() >= workers)
+      cuda::check(
+          cudaMemsetAsync(data, 0, static_cast<std::size_t>(all), channel()),
+          "cudaMemsetAsync");
+    grouped("ncclReduce", [&](int server) {
+      Bytes part = partOf(data, counts, type, server);
+      return part.size == 0
+                 ? ncclSuccess
+                 : ncclReduce(part.data, part.data,
+                              static_cast<std::size_t>(counts[server]),
+                              typeOf(type), operationOf(reduction), server,
+                              comm, channel());
+    });
+    std::int64_t mine =
+        counts[rank()] * static_cast<std::int64_t>(sizeOf(type));
+    countSent(all - mine);
+  });
+}
+
+void NcclCommunicator::doFetch(Stream &stream, void *data, const Counts &counts,
+                               DType type, int workers,
+                               const IssuedCall &issued) {
+  communicate(stream, issued, [=] {
+    Bytes mine = partOf(data, counts, type, rank());
+    bool serves = rank() >= workers;
+    grouped("ncclSend and ncclRecv", [&](int peer) {
+      Bytes part = partOf(data, counts, type, peer);
+      if (serves && peer < workers && mine.size > 0)
+        return ncclSend(mine.data, mine.size, ncclUint8, peer, comm, channel());
+      if (!serves && peer >= workers && part.size > 0)
+        return ncclRecv(part.data, part.size, ncclUint8, peer, comm, channel());
+      return ncclSuccess;
+    });
+    if (serves)
+      countSent(static_cast<std::int64_t>(mine.size) * workers);
   });
 }
 

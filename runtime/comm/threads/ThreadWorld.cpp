@@ -8,12 +8,14 @@
 //
 // The channel over shared memory. Ranks show each other where their buffers
 // are and read them directly: an all-reduce is a reduce-scatter, in which
-// every rank combines one chunk of all buffers, and an all-gather, in which
-// it copies the others' chunks.
+// every rank combines one part of all buffers, and an all-gather, in which
+// it copies the others' parts. The algorithm of an all-reduce decides what it
+// does on a network: the order in which values are combined, so that threads
+// and processes give the same bits, and the bytes that are counted.
 //
 //===----------------------------------------------------------------------===//
 
-#include "comm/combine/Combine.h"
+#include "comm/combine/Patterns.h"
 #include "comm/threads/Barrier.h"
 
 #include <algorithm>
@@ -27,10 +29,6 @@ namespace {
 /// Up to this size every rank combines everything, which saves a barrier.
 constexpr std::int64_t kSmallBytes = 16 * 1024;
 
-/// Chunk borders are multiples of this many elements, so that two ranks never
-/// write to one cache line.
-constexpr std::int64_t kChunkUnit = 16;
-
 /// What a rank sends and awaits in an exchange, by rank of the group.
 struct Messages {
   Counts sent, awaited;
@@ -43,7 +41,9 @@ struct Call {
   std::int64_t count = 0;
   DType type = DType::f32;
   Reduction reduction = Reduction::sum;
+  /// The root of a broadcast, the workers of a push or fetch.
   int root = 0;
+  Algorithm algorithm = Algorithm::automatic;
   /// Of an exchange. Shared, because others may still look at it when this rank
   /// has stopped.
   std::shared_ptr<const Messages> messages = nullptr;
@@ -51,25 +51,42 @@ struct Call {
   bool matches(const Call &other) const {
     return std::strcmp(kind, other.kind) == 0 && count == other.count &&
            type == other.type && reduction == other.reduction &&
-           root == other.root;
+           root == other.root && algorithm == other.algorithm;
   }
 
   std::string text() const {
     return std::string(kind) + " of " + std::to_string(count) + " " +
            nameOf(type) + " (" + nameOf(reduction) + ", root " +
-           std::to_string(root) + ")";
+           std::to_string(root) +
+           (algorithm == Algorithm::automatic
+                ? ""
+                : std::string(", ") + nameOf(algorithm)) +
+           ")";
   }
 };
 
 /// What the ranks of one group share.
 struct Group {
-  Group(std::vector<int> members, const Failure &failure)
-      : members(std::move(members)), calls(this->members.size()),
+  /// The rank `r` of the world runs on the node nodeOf[r].
+  Group(std::vector<int> members, const std::vector<int> &nodeOf,
+        const Failure &failure)
+      : members(std::move(members)), nodes(pick(this->members, nodeOf)),
+        calls(this->members.size()),
         barrier(static_cast<int>(this->members.size()), failure) {}
 
   const std::vector<int> members;
+  const Nodes nodes;
   std::vector<Call> calls;
   Barrier barrier;
+
+private:
+  static Nodes pick(const std::vector<int> &members,
+                    const std::vector<int> &nodeOf) {
+    std::vector<int> picked;
+    for (int member : members)
+      picked.push_back(nodeOf[member]);
+    return Nodes(picked);
+  }
 };
 
 class ThreadCommunicator final : public Communicator {
@@ -80,12 +97,18 @@ public:
 
 protected:
   void doAllReduce(Stream &stream, void *data, std::int64_t count, DType type,
-                   Reduction reduction, const IssuedCall &issued) override;
+                   Reduction reduction, Algorithm algorithm,
+                   const IssuedCall &issued) override;
   void doAllGather(Stream &stream, void *data, const Counts &counts, DType type,
                    const IssuedCall &issued) override;
   void doReduceScatter(Stream &stream, void *data, const Counts &counts,
                        DType type, Reduction reduction,
                        const IssuedCall &issued) override;
+  void doPush(Stream &stream, void *data, const Counts &counts, DType type,
+              Reduction reduction, int workers,
+              const IssuedCall &issued) override;
+  void doFetch(Stream &stream, void *data, const Counts &counts, DType type,
+               int workers, const IssuedCall &issued) override;
   void doBroadcast(Stream &stream, void *data, std::int64_t count, DType type,
                    int root, const IssuedCall &issued) override;
   void doExchange(Stream &stream, const void *send, const Counts &sendCounts,
@@ -97,8 +120,10 @@ private:
   void meet(const Call &call);
   /// Throws `Error` when a rank sends what its peer does not await.
   void checkMessages() const;
-  void allReduceSmall(const Call &call);
-  void allReduceLarge(const Call &call);
+  void allReduceSmall(const Call &call, Pattern pattern);
+  void allReduceLarge(const Call &call, Pattern pattern);
+  /// Combines part `part` of all ranks' buffers; `out` is its first element.
+  void combinePart(const Call &call, Pattern pattern, int part, char *out);
 
   char *bytesOf(int peer, std::int64_t element, DType type) const {
     return static_cast<char *>(group->calls[peer].data) +
@@ -133,45 +158,53 @@ void ThreadCommunicator::meet(const Call &call) {
 
 void ThreadCommunicator::doAllReduce(Stream &stream, void *data,
                                      std::int64_t count, DType type,
-                                     Reduction reduction,
+                                     Reduction reduction, Algorithm algorithm,
                                      const IssuedCall &issued) {
-  Call call{"allReduce", data, count, type, reduction, 0};
+  Call call{"allReduce", data, count, type, reduction, 0, algorithm};
   communicate(stream, issued, [this, call] {
     std::int64_t bytes = call.count * std::int64_t(sizeOf(call.type));
     meet(call);
+    Pattern pattern = patternFor(call.algorithm, bytes, group->nodes);
     if (bytes <= kSmallBytes)
-      allReduceSmall(call);
+      allReduceSmall(call, pattern);
     else
-      allReduceLarge(call);
-    countSent(2 * bytes * (size() - 1) / size());
+      allReduceLarge(call, pattern);
+    countSent(elementsSent(pattern, call.count, rank(), group->nodes) *
+              std::int64_t(sizeOf(call.type)));
   });
 }
 
-void ThreadCommunicator::allReduceSmall(const Call &call) {
+void ThreadCommunicator::combinePart(const Call &call, Pattern pattern,
+                                     int part, char *out) {
+  std::int64_t start = partStart(call.count, part, size());
+  combineInPattern(pattern, part, group->nodes, out, partsAt(start, call.type),
+                   partStart(call.count, part + 1, size()) - start, call.type,
+                   call.reduction);
+}
+
+void ThreadCommunicator::allReduceSmall(const Call &call, Pattern pattern) {
   std::size_t bytes = call.count * sizeOf(call.type);
   scratch.resize(std::max(scratch.size(), bytes));
-  combineInOrder(scratch.data(), partsAt(0, call.type), call.count, call.type,
-                 call.reduction);
+  for (int part = 0; part < size(); ++part)
+    combinePart(call, pattern, part,
+                scratch.data() +
+                    partStart(call.count, part, size()) * sizeOf(call.type));
   group->barrier.arriveAndWait();
   std::memcpy(call.data, scratch.data(), bytes);
 }
 
-void ThreadCommunicator::allReduceLarge(const Call &call) {
-  std::int64_t units = (call.count + kChunkUnit - 1) / kChunkUnit;
-  auto chunkStart = [&](int peer) {
-    return std::min(call.count, units * peer / size() * kChunkUnit);
-  };
-  std::int64_t start = chunkStart(rank());
-  combineInOrder(bytesOf(rank(), start, call.type), partsAt(start, call.type),
-                 chunkStart(rank() + 1) - start, call.type, call.reduction);
+void ThreadCommunicator::allReduceLarge(const Call &call, Pattern pattern) {
+  combinePart(
+      call, pattern, rank(),
+      bytesOf(rank(), partStart(call.count, rank(), size()), call.type));
   group->barrier.arriveAndWait();
   // Beginning with the next rank spreads the reads over all buffers.
   for (int step = 1; step < size(); ++step) {
     int peer = (rank() + step) % size();
-    std::int64_t from = chunkStart(peer);
-    std::memcpy(bytesOf(rank(), from, call.type),
-                bytesOf(peer, from, call.type),
-                (chunkStart(peer + 1) - from) * sizeOf(call.type));
+    std::int64_t from = partStart(call.count, peer, size());
+    std::memcpy(
+        bytesOf(rank(), from, call.type), bytesOf(peer, from, call.type),
+        (partStart(call.count, peer + 1, size()) - from) * sizeOf(call.type));
   }
   group->barrier.arriveAndWait();
 }
@@ -209,6 +242,44 @@ void ThreadCommunicator::doReduceScatter(Stream &stream, void *data,
   });
 }
 
+void ThreadCommunicator::doPush(Stream &stream, void *data,
+                                const Counts &counts, DType type,
+                                Reduction reduction, int workers,
+                                const IssuedCall &issued) {
+  Call call{"push", data, counts.total(), type, reduction, workers};
+  communicate(stream, issued, [this, call, counts, workers] {
+    meet(call);
+    if (rank() >= workers) {
+      std::int64_t from = counts.offset(rank());
+      std::vector<const void *> parts = partsAt(from, call.type);
+      parts.resize(workers);
+      combineInOrder(bytesOf(rank(), from, call.type), parts, counts[rank()],
+                     call.type, call.reduction);
+    }
+    group->barrier.arriveAndWait();
+    if (rank() < workers)
+      countSent(call.count * std::int64_t(sizeOf(call.type)));
+  });
+}
+
+void ThreadCommunicator::doFetch(Stream &stream, void *data,
+                                 const Counts &counts, DType type, int workers,
+                                 const IssuedCall &issued) {
+  Call call{"fetch", data, counts.total(), type, Reduction::sum, workers};
+  communicate(stream, issued, [this, call, counts, workers] {
+    meet(call);
+    for (int server = workers; rank() < workers && server < size(); ++server) {
+      std::int64_t from = counts.offset(server);
+      std::memcpy(bytesOf(rank(), from, call.type),
+                  bytesOf(server, from, call.type),
+                  counts[server] * sizeOf(call.type));
+    }
+    group->barrier.arriveAndWait();
+    if (rank() >= workers)
+      countSent(counts[rank()] * std::int64_t(sizeOf(call.type)) * workers);
+  });
+}
+
 void ThreadCommunicator::doBroadcast(Stream &stream, void *data,
                                      std::int64_t count, DType type, int root,
                                      const IssuedCall &issued) {
@@ -219,8 +290,9 @@ void ThreadCommunicator::doBroadcast(Stream &stream, void *data,
     if (rank() != call.root)
       std::memcpy(call.data, bytesOf(call.root, 0, call.type), bytes);
     group->barrier.arriveAndWait();
-    if (rank() == call.root)
-      countSent(bytes * (size() - 1));
+    countSent(
+        elementsSentInBroadcast(call.count, bytes, rank(), call.root, size()) *
+        std::int64_t(sizeOf(call.type)));
   });
 }
 
@@ -249,6 +321,7 @@ void ThreadCommunicator::doExchange(Stream &stream, const void *send,
             type,
             Reduction::sum,
             0,
+            Algorithm::automatic,
             std::make_shared<Messages>(Messages{sendCounts, receiveCounts})};
   communicate(stream, issued, [this, call, receive] {
     meet(call);
@@ -276,11 +349,14 @@ void ThreadCommunicator::doExchange(Stream &stream, const void *send,
 /// What all ranks of the process share: the groups, found by who asks.
 class Hub {
 public:
-  Hub(int ranks, Failure &failure) : failure(failure) {
+  Hub(int ranks, Failure &failure)
+      : failure(failure), nodeOf(nodesByEnvironment(ranks)) {
+    // One process is on one node.
+    nodeOf.resize(ranks, 0);
     std::vector<int> everybody(ranks);
     for (int i = 0; i < ranks; ++i)
       everybody[i] = i;
-    all = std::make_shared<Group>(everybody, failure);
+    all = std::make_shared<Group>(everybody, nodeOf, failure);
   }
 
   /// The group of these members made in this round; the first to ask makes it.
@@ -288,7 +364,7 @@ public:
     std::lock_guard<std::mutex> lock(mutex);
     std::shared_ptr<Group> &group = groups[{round, members}];
     if (!group)
-      group = std::make_shared<Group>(members, failure);
+      group = std::make_shared<Group>(members, nodeOf, failure);
     return group;
   }
 
@@ -296,6 +372,7 @@ public:
   std::shared_ptr<Group> all;
 
 private:
+  std::vector<int> nodeOf;
   std::mutex mutex;
   std::map<std::pair<int, std::vector<int>>, std::shared_ptr<Group>> groups;
 };

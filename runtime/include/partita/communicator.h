@@ -9,8 +9,10 @@
 // The collectives an emitted program calls. Every rank of the group makes the
 // same calls in the same order. All work in place, on the order of the stream
 // they are given, and give bit-equal results on all ranks: each element is
-// reduced once, by the threads and mpi channels in rank order, by NCCL in the
-// order of its topology. A group of one rank and a count of zero cost nothing.
+// combined in one order, whoever needs it. For the threads and mpi channels,
+// which give the same bits, that order follows from the call, the group and its
+// nodes alone; NCCL's is that of its topology. A group of one rank and a count
+// of zero cost nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,6 +46,32 @@ private:
   std::vector<std::int64_t> values;
 };
 
+/// How an all-reduce of B bytes over n ranks is done. Bytes are what a rank
+/// sends; steps are messages that wait for one another.
+///
+/// - direct: every rank combines one part of n and receives that part from all
+///   others at once, then sends it to all (a reduce-scatter and an all-gather).
+///   2 B (n - 1) / n bytes, 2 steps. Combines in rank order.
+/// - ring: the parts travel around a ring twice, combined in the first round
+///   (Patarasuk and Yuan, "Bandwidth optimal all-reduce algorithms for clusters
+///   of workstations", 2009). 2 B (n - 1) / n bytes, 2 (n - 1) steps, one
+///   sender and one receiver per rank. Part p is combined in the order of the
+///   ranks p + 1, p + 2, ..., p.
+/// - tree: recursive doubling of whole buffers; what is beyond a power of two
+///   of ranks is folded in before and out after (Thakur, Rabenseifner and
+///   Gropp, "Optimization of collective communication operations in MPICH",
+///   2005, section 4.4). B log2(n) bytes, log2(n) steps. Combines in a binary
+///   tree over the ranks.
+/// - hierarchical: a reduce-scatter inside each node, direct all-reduces of the
+///   parts between nodes, an all-gather inside each node. Between nodes of k
+///   ranks a rank sends 2 (B / k) (N - 1) / N bytes, with N nodes. Combines in
+///   rank order inside a node, then in node order.
+/// - automatic: the channel decides, by size and group.
+enum class Algorithm { automatic, direct, ring, tree, hierarchical };
+
+/// The name people read in messages: "ring", ...
+const char *nameOf(Algorithm algorithm);
+
 /// Where a program calls a collective: a row of the tables in emitted programs.
 /// The texts are string literals.
 struct CallSite {
@@ -59,8 +87,8 @@ struct CallSite {
 
 /// A collective as its observer sees it.
 struct IssuedCall {
-  /// "allReduce", "allGather", "reduceScatter", "broadcast" or "exchange"; a
-  /// string literal.
+  /// "allReduce", "allGather", "reduceScatter", "push", "fetch", "broadcast" or
+  /// "exchange"; a string literal.
   const char *kind = "";
   DType type = DType::f32;
   /// Elements of the buffer; of an exchange, those that this rank sends.
@@ -69,11 +97,15 @@ struct IssuedCall {
   Reduction reduction = Reduction::sum;
   /// Matters to a broadcast only.
   int root = 0;
-  /// The parts of an allGather or a reduceScatter, what an exchange sends to
-  /// each rank of the group; null for other kinds.
+  /// The parts of an allGather, a reduceScatter, a push or a fetch, what an
+  /// exchange sends to each rank of the group; null for other kinds.
   const Counts *parts = nullptr;
   /// What an exchange awaits from each rank of the group; null for other kinds.
   const Counts *awaited = nullptr;
+  /// Matters to an allReduce only.
+  Algorithm algorithm = Algorithm::automatic;
+  /// Matters to a push and a fetch only.
+  int workers = 0;
   CallSite site = {};
 };
 
@@ -96,11 +128,22 @@ public:
 
   /// data[i] becomes the reduction of all ranks' data[i].
   /// Equivalent to MPI_Allreduce with MPI_IN_PLACE. Types: f32 f64 i32 i64.
+  /// NCCL takes `algorithm` as a hint, that is, it chooses itself.
   template <typename T>
   void allReduce(Stream &stream, T *data, std::int64_t count,
-                 Reduction reduction, const CallSite &site = {}) {
+                 Reduction reduction,
+                 Algorithm algorithm = Algorithm::automatic,
+                 const CallSite &site = {}) {
     if (rankCount > 1 && count > 0)
-      startAllReduce(stream, data, count, DTypeOf<T>::value, reduction, site);
+      startAllReduce(stream, data, count, DTypeOf<T>::value, reduction,
+                     algorithm, site);
+  }
+
+  /// The same by the algorithm that the channel chooses.
+  template <typename T>
+  void allReduce(Stream &stream, T *data, std::int64_t count,
+                 Reduction reduction, const CallSite &site) {
+    allReduce(stream, data, count, reduction, Algorithm::automatic, site);
   }
 
   /// `data` holds counts.total() elements. Before the call rank r has filled
@@ -126,6 +169,34 @@ public:
     if (rankCount > 1 && counts.total() > 0)
       startReduceScatter(stream, data, counts, DTypeOf<T>::value, reduction,
                          site);
+  }
+
+  /// A reduce-scatter to servers. The first `workers` ranks of the group
+  /// contribute and own nothing, their counts are 0; the other ranks are
+  /// servers, which own and contribute nothing. `data` holds counts.total()
+  /// elements on every rank. After the call the part of each server holds the
+  /// reduction of all workers' parts at that place, combined in rank order;
+  /// other parts are unchanged on workers and undefined on servers. A worker
+  /// sends counts.total() elements, a server none. Types: f32 f64 i32 i64;
+  /// over NCCL only sums.
+  template <typename T>
+  void push(Stream &stream, T *data, const Counts &counts, Reduction reduction,
+            int workers, const CallSite &site = {}) {
+    checkServers(counts, workers);
+    if (counts.total() > 0)
+      startPush(stream, data, counts, DTypeOf<T>::value, reduction, workers,
+                site);
+  }
+
+  /// The way back: before the call each server has filled its part of `data`,
+  /// after it all parts are filled on the workers. Servers receive nothing and
+  /// send their part to each worker.
+  template <typename T>
+  void fetch(Stream &stream, T *data, const Counts &counts, int workers,
+             const CallSite &site = {}) {
+    checkServers(counts, workers);
+    if (counts.total() > 0)
+      startFetch(stream, data, counts, DTypeOf<T>::value, workers, site);
   }
 
   /// data of all ranks becomes data of rank `root`. Equivalent to MPI_Bcast.
@@ -169,13 +240,18 @@ protected:
   // What a back end implements. Called with size() > 1 and something to do.
   // The work is done through `communicate` below, which gets `issued`.
   virtual void doAllReduce(Stream &stream, void *data, std::int64_t count,
-                           DType type, Reduction reduction,
+                           DType type, Reduction reduction, Algorithm algorithm,
                            const IssuedCall &issued) = 0;
   virtual void doAllGather(Stream &stream, void *data, const Counts &counts,
                            DType type, const IssuedCall &issued) = 0;
   virtual void doReduceScatter(Stream &stream, void *data, const Counts &counts,
                                DType type, Reduction reduction,
                                const IssuedCall &issued) = 0;
+  virtual void doPush(Stream &stream, void *data, const Counts &counts,
+                      DType type, Reduction reduction, int workers,
+                      const IssuedCall &issued) = 0;
+  virtual void doFetch(Stream &stream, void *data, const Counts &counts,
+                       DType type, int workers, const IssuedCall &issued) = 0;
   virtual void doBroadcast(Stream &stream, void *data, std::int64_t count,
                            DType type, int root, const IssuedCall &issued) = 0;
   virtual void doExchange(Stream &stream, const void *send,
@@ -197,18 +273,24 @@ private:
 
   // What the templates above and moves come down to.
   void startAllReduce(Stream &stream, void *data, std::int64_t count,
-                      DType type, Reduction reduction, const CallSite &site);
+                      DType type, Reduction reduction, Algorithm algorithm,
+                      const CallSite &site);
   void startAllGather(Stream &stream, void *data, const Counts &counts,
                       DType type, const CallSite &site);
   void startReduceScatter(Stream &stream, void *data, const Counts &counts,
                           DType type, Reduction reduction,
                           const CallSite &site);
+  void startPush(Stream &stream, void *data, const Counts &counts, DType type,
+                 Reduction reduction, int workers, const CallSite &site);
+  void startFetch(Stream &stream, void *data, const Counts &counts, DType type,
+                  int workers, const CallSite &site);
   void startBroadcast(Stream &stream, void *data, std::int64_t count,
                       DType type, int root, const CallSite &site);
   void startExchange(Stream &stream, const void *send, const Counts &sendCounts,
                      void *receive, const Counts &receiveCounts, DType type,
                      const CallSite &site);
   void checkParts(const Counts &counts) const;
+  void checkServers(const Counts &counts, int workers) const;
   void checkMessages(const Counts &sent, const Counts &received) const;
 
   int rankIndex;
