@@ -140,6 +140,9 @@ public:
   const std::vector<Bucket> &getBuckets() const { return buckets; }
   /// The order in which buckets are sent and updated.
   llvm::ArrayRef<BucketTask> getTasks() const { return facts.tasks; }
+  /// The part of a tensor that a rank of the class has.
+  mlir::RankedTensorType localType(dist::LayoutAttr layout,
+                                   mlir::RankedTensorType type) const;
   /// The bucket of a parameter or of optimizer state, or null.
   const Bucket *bucketOf(llvm::StringRef variable) const;
   Storage variable(llvm::StringRef name) const;

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Schedule/BufferAssignment.h"
+#include "dialects/Dist/Interfaces/Layouts.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -314,6 +315,13 @@ Storage lookup(const std::map<std::string, Storage> &map, StringRef name) {
 }
 
 } // namespace
+
+RankedTensorType ClassMemory::localType(dist::LayoutAttr layout,
+                                        RankedTensorType type) const {
+  return facts.grid && layout
+             ? dist::localType(facts.grid, layout, type, facts.rank)
+             : type;
+}
 
 const Bucket *ClassMemory::bucketOf(StringRef variable) const {
   auto it = bucketOfVariable.find(variable.str());

@@ -159,6 +159,21 @@ private:
       declareOnce(argument);
     for (auto read : function.getOps<nn::ReadOp>())
       declareOnce(read.getValue());
+    // Whose reads have gone with what they were for.
+    auto module = function->getParentOfType<ModuleOp>();
+    if (!isStep())
+      return;
+    for (auto variable : module.getOps<nn::VariableOp>()) {
+      Storage storage = classMemory.variable(variable.getSymName());
+      if (!lasting.contains(variable.getSymName()) ||
+          declaredNames.count({storage.purpose, storage.name}) != 0)
+        continue;
+      RankedTensorType type =
+          classMemory.localType(storage.layout, variable.getTensorType());
+      declare(storage.purpose, storage.name, storage.offset,
+              MemRefType::get(type.getShape(), type.getElementType()),
+              &storage);
+    }
   }
 
   //===--------------------------------------------------------------------===//

@@ -387,7 +387,7 @@ def random_plans(layers, grids, count, draw):
         yield "random %d" % i, options, int(np.prod(sizes))
 
 
-ALGORITHMS = ["automatic"]
+ALGORITHMS = ["direct", "ring", "tree", "hierarchical"]
 
 
 def method_plans(model, layers, grids, ranks, count, draw):
