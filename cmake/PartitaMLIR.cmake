@@ -32,7 +32,8 @@ include(AddMLIR)
 
 # mlir-tblgen searches the folders of the directory property; the libraries
 # get them from the target below.
-include_directories(SYSTEM ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+include_directories(SYSTEM "${PROJECT_SOURCE_DIR}/cmake/abi"
+  ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
 include_directories("${PROJECT_SOURCE_DIR}")
 # Generated code is not ours to warn about.
 include_directories(SYSTEM "${PROJECT_BINARY_DIR}")

@@ -275,8 +275,16 @@ void RankPrinter::collectEvents() {
           break;
         give(wait.getEvent(), hint + "Ready");
       }
-      if (i + 1 < phase.actions.size())
-        if (auto record = dyn_cast<spmd::RecordOp>(phase.actions[i + 1].op()))
+      // An update may follow on the same stream.
+      size_t end = i + 1;
+      while (end < phase.actions.size()) {
+        auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[end].op());
+        if (!launch || launch.getStream() != op.getStream())
+          break;
+        ++end;
+      }
+      if (end < phase.actions.size())
+        if (auto record = dyn_cast<spmd::RecordOp>(phase.actions[end].op()))
           if (record.getStream() == op.getStream())
             give(record.getEvent(), hint + "Done");
     }
@@ -514,6 +522,8 @@ void RankPrinter::printMembers(raw_ostream &os) {
   for (const std::string &event : eventList)
     events.push_back(event + "{device}");
   if (!events.empty())
+    os << "\n  // Points that one stream records and the other waits for.\n";
+  if (!events.empty())
     printList(os, "  Event ", events, ";", 8);
   if (!moves.empty())
     os << "\n  // Tensors that change their layout.\n";
@@ -570,7 +580,9 @@ void RankPrinter::printNodes(raw_ostream &os, spmd::LaunchOp launch) {
   }
   separate(os);
   printComment(os, text, 4);
-  printLayer(os, launch.getLoc(), section);
+  // The compute stream does not get there.
+  if (launch.getStream() == spmd::Stream::compute)
+    printLayer(os, launch.getLoc(), section);
 }
 
 /// The nodes of a location as one name, or "".

@@ -55,8 +55,9 @@ struct PipelineOptions {
   std::string planFile;
   /// PATTERN=METHOD rules (see passes/Plan/SyncText.h).
   std::vector<std::string> syncs;
-  /// Bytes from which a gradient bucket is closed.
-  int64_t bucketBytes = 4 << 20;
+  /// Bytes from which a gradient bucket is closed; 0: chosen by the size of the
+  /// model.
+  int64_t bucketBytes = 0;
   /// Communicate while the backward pass computes.
   bool overlap = true;
   /// Send first what the next step needs first, not what is ready first.

@@ -167,8 +167,9 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     buffers of different sizes.
   }];
   let options = [
-    Option<"bucketBytes", "bucket-bytes", "int64_t", "4194304",
-           "size from which a bucket is closed">,
+    Option<"bucketBytes", "bucket-bytes", "int64_t", "0",
+           "size from which a bucket is closed; 0: an eighth of all gradients, "
+           "from 64 KiB to 4 MiB">,
     Option<"overlap", "overlap", "bool", "true",
            "communicate while kernels compute">,
     Option<"priorities", "priorities", "bool", "true",

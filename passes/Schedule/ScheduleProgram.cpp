@@ -875,7 +875,7 @@ private:
       return;
     Scheduled &first = classes.front();
     ClassMemory memory(module, first.step, first.functions, first.facts,
-                       bucketBytes);
+                       bucketBytesOf(first));
     std::vector<TaskFacts> facts;
     for (const Bucket &bucket : memory.getBuckets()) {
       TaskFacts fact;
@@ -954,8 +954,9 @@ private:
     llvm::DenseMap<Operation *, ClassMemory *> memoryOf;
     std::vector<std::unique_ptr<ClassMemory>> memories;
     for (Scheduled &entry : classes) {
-      memories.push_back(std::make_unique<ClassMemory>(
-          module, entry.step, entry.functions, entry.facts, bucketBytes));
+      memories.push_back(
+          std::make_unique<ClassMemory>(module, entry.step, entry.functions,
+                                        entry.facts, bucketBytesOf(entry)));
       for (func::FuncOp function : entry.functions)
         memoryOf[function] = memories.back().get();
     }
@@ -971,10 +972,25 @@ private:
     });
   }
 
+  /// The size from which a bucket is closed. Unless it was given: an eighth of
+  /// all gradients, so that the first leave while the backward pass runs,
+  /// within bounds where a call is neither all latency nor blocks the link for
+  /// long.
+  int64_t bucketBytesOf(const Scheduled &entry) const {
+    if (bucketBytes > 0)
+      return bucketBytes;
+    constexpr int64_t kParts = 8, kLeast = 64 << 10, kMost = 4 << 20;
+    int64_t all = 0;
+    for (const auto &[name, bytes] : entry.facts.largestGradient)
+      all += bytes;
+    return std::clamp(all / kParts, kLeast, kMost);
+  }
+
   void scheduleClass(ModuleOp module, Scheduled &entry,
                      const llvm::StringSet<> &lasting, bool isFirst) {
+    int64_t limit = bucketBytesOf(entry);
     ClassMemory memory(module, entry.step, entry.functions,
-                       std::move(entry.facts), bucketBytes);
+                       std::move(entry.facts), limit);
     int64_t total = memory.getPersistentBytes();
     for (func::FuncOp function : entry.functions) {
       FunctionSchedule schedule(function, memory, lasting, overlap,

@@ -199,7 +199,7 @@ void partita::driver::addModelOptions(Arguments &arguments,
                     }});
   arguments.custom({"--bucket-size", "BYTES",
                     "gradients are sent in buckets of about this size "
-                    "(default 4M)",
+                    "(default: an eighth of them all, from 64K to 4M)",
                     [&pipeline](StringRef given) {
                       return parseBytes(given, pipeline.bucketBytes);
                     }});

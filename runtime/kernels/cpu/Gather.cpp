@@ -57,6 +57,9 @@ void gather(const GatherState &state, const std::byte *table,
           std::int64_t outer = at / sizes.count;
           std::int64_t row = state.rowOf(indices[at - outer * sizes.count]);
           std::byte *to = y + at * bytes;
+          // Rows without elements may have no address.
+          if (bytes == 0)
+            break;
           if (state.isHeld(row))
             std::memcpy(to, table + (outer * sizes.rows + row) * bytes, bytes);
           else
