@@ -148,6 +148,12 @@ std::unique_ptr<Job> Run::prepare(int ranksOnMachine, bool oneProcess) {
     if (job->evaluation.samples == 0)
       throw Error(job->evaluation.name + " has no samples to evaluate");
   }
+  if (options.debugCollectives) {
+    std::string certificate =
+        options.certificate.empty() ? findCertificate() : options.certificate;
+    if (!certificate.empty())
+      job->expected = std::make_unique<Expected>(certificate, program);
+  }
   bool oneFile =
       options.predict.size() > 4 &&
       options.predict.compare(options.predict.size() - 4, 4, ".npy") == 0;
@@ -205,6 +211,7 @@ std::unique_ptr<Watchdog> Run::startWatchdog(std::vector<RankLog *> logs,
     return nullptr;
   return std::make_unique<Watchdog>(
       options.watchdog, logs, program.ranks(), std::move(beacon),
+      /*hasLauncher=*/joined,
       [this, logs](const std::string &why) { endHalted(why, logs); });
 }
 

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <unistd.h>
 
 using namespace partita;
 
@@ -102,9 +103,11 @@ struct Watchdog::Message {
 };
 
 Watchdog::Watchdog(double seconds, std::vector<RankLog *> ranks, int size,
-                   std::unique_ptr<Beacon> beacon, Alarm alarm)
+                   std::unique_ptr<Beacon> beacon, bool hasLauncher,
+                   Alarm alarm)
     : seconds(seconds), ranks(std::move(ranks)), size(size),
-      beacon(std::move(beacon)), alarm(std::move(alarm)) {
+      beacon(std::move(beacon)), alarm(std::move(alarm)),
+      parent(hasLauncher ? getppid() : 0) {
   peers.resize(this->beacon ? static_cast<std::size_t>(size) : 0);
   for (std::size_t peer = 0; peer < peers.size(); ++peer) {
     peers[peer].heard = Clock::now();
@@ -150,6 +153,10 @@ void Watchdog::serve() {
 }
 
 std::string Watchdog::look() {
+  if (parent && getppid() != parent)
+    return "watchdog: the launcher of rank " + std::to_string(ranks[0]->rank) +
+           " (process " + std::to_string(parent) + ") has ended. " +
+           ranks[0]->status().text();
   std::vector<RankStatus> mine;
   double quiet = seconds;
   bool isWaiting = false;
