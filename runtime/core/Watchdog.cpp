@@ -60,10 +60,11 @@ std::string partita::describeHalt(std::vector<RankStatus> ranks,
   auto isWaiting = [](const RankStatus &rank) {
     return rank.activity == Activity::comm || rank.activity == Activity::ranks;
   };
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [&](const RankStatus &a, const RankStatus &b) {
-                     return isWaiting(a) < isWaiting(b);
-                   });
+  std::sort(ranks.begin(), ranks.end(),
+            [&](const RankStatus &a, const RankStatus &b) {
+              return std::make_pair(isWaiting(a), a.rank) <
+                     std::make_pair(isWaiting(b), b.rank);
+            });
   std::set<std::string> told;
   std::string text =
       "watchdog: no rank has made progress for " + secondsText(seconds);
