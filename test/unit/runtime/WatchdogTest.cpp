@@ -157,7 +157,7 @@ TEST_F(WatchdogTest, LayersKernelsAndCallsAreProgress) {
   log.waitBegan(StreamRole::compute);
   EXPECT_EQ(alarmOf({&log}, 1.8,
                     [&] {
-                      log.finished(log.issued(group, bucket()), 40);
+                      log.finished(log.issued(group, bucket()), 40, nullptr);
                       nap();
                     }),
             "");
@@ -317,7 +317,7 @@ TEST(CallList, TheLastOnesAreKept) {
   log.beginPhase("eval", 2);
   IssuedCall call = bucket();
   call.site.label = "early\n";
-  log.finished(log.issued(group, call), 40);
+  log.finished(log.issued(group, call), 40, nullptr);
   EXPECT_TRUE(says(log.callList(), "rank 3: the last 1 of 1 collectives"));
   EXPECT_TRUE(says(log.callList(), "2 eval        3 done"));
   EXPECT_TRUE(says(log.callList(), "'early?'"));
@@ -341,7 +341,7 @@ TEST(RankLogTrace, TheLastStepsAreKept) {
     log.kernelEnded(StreamRole::compute);
     std::int64_t number = log.issued(group, bucket());
     log.started(number);
-    log.finished(number, 40);
+    log.finished(number, 40, nullptr);
     log.waitBegan(StreamRole::compute);
     log.waitEnded(StreamRole::compute);
     log.endPhase();
