@@ -154,6 +154,7 @@ public:
   void waitBegan(StreamRole role) override;
   void waitEnded(StreamRole role) override;
   void waited(StreamRole role, const DeviceTimes &times) override;
+  void deviceIsBusy() override { progressed(); }
 
 private:
   enum class State { issued, begun, done };

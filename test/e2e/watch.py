@@ -134,8 +134,9 @@ def is_alive(pid):
 
 
 def strike(setting, program, victim, number, options):
-    """Sends a signal to one rank of a job that trains. Returns what the job
-    says, its exit code and the seconds that it took to end everywhere."""
+    """Sends a signal to one rank of a job that trains, or to mpirun when
+    `victim` is -1. Returns what the job says, its exit code and the seconds that
+    it took to end everywhere."""
     log = os.path.join(setting.work, "log")
     metrics = os.path.join(setting.work, "metrics")
     if os.path.exists(metrics):
@@ -155,7 +156,7 @@ def strike(setting, program, victim, number, options):
             pids = [process_of(rank, job.pid) for rank in range(RANKS)]
             check(None not in pids, "the processes of the ranks: %r" % pids)
             start = time.time()
-            os.kill(pids[victim], number)
+            os.kill(pids[victim] if victim >= 0 else job.pid, number)
             code = job.wait(timeout=60)
             while any(is_alive(pid) for pid in pids):
                 check(time.time() < start + 60, "processes are left")
@@ -205,6 +206,10 @@ def kill(setting):
     check(code != 0, "exit code %d\n%s" % (code, text))
     check(seconds < 10, "took %.1f s\n%s" % (seconds, text))
     check("rank 2" in text, text)
+    # Nobody is left to end the ranks when mpirun is gone.
+    text, code, seconds = strike(setting, program, -1, signal.SIGKILL, [])
+    print("mpirun killed: ended everywhere after %.1f s" % seconds)
+    check(seconds < 10, "took %.1f s\n%s" % (seconds, text))
 
 
 if __name__ == "__main__":

@@ -174,4 +174,7 @@ void CudaStream::tell() {
     done->told = nullptr;
     spare.push_back(std::move(done));
   }
+  // Before the next collective begins, or without one, it computes.
+  if (observer && (issued.empty() || !issued.front()->begin.isReached()))
+    observer->deviceIsBusy();
 }

@@ -69,6 +69,8 @@ public:
   virtual void waitEnded(StreamRole role) = 0;
   /// The same for a stream of a GPU, told afterwards.
   virtual void waited(StreamRole role, const DeviceTimes &times) = 0;
+  /// The host waits for a GPU, which is not waiting for other ranks.
+  virtual void deviceIsBusy() = 0;
 };
 
 } // namespace partita
