@@ -124,7 +124,8 @@ static std::string describe(const ExpectedCall &call) {
                      printable(call.label, 100) + "', " + call.kind + " of " +
                      std::to_string(call.count) + " " + call.type;
   if (!call.reduction.empty())
-    text += " (" + call.reduction + ")";
+    text += " (" + call.reduction +
+            (call.algorithm.empty() ? "" : ", " + call.algorithm) + ")";
   if (!call.parts.empty())
     text += " in parts of " + textOf(call.parts);
   if (call.kind == "exchange")
@@ -158,6 +159,8 @@ void CallCheck::checkExpected(const Communicator &group,
   found.label = call.site.label;
   found.type = nameOf(call.type);
   found.reduction = reduces(call) ? nameOf(call.reduction) : "";
+  if (call.algorithm != Algorithm::automatic)
+    found.algorithm = nameOf(call.algorithm);
   found.count = call.count;
   for (int member = 0; call.parts && member < group.size(); ++member) {
     int peer = group.members()[member];
@@ -180,6 +183,7 @@ void CallCheck::checkExpected(const Communicator &group,
   bool isEqual = found.index == wanted.index && found.kind == wanted.kind &&
                  found.label == wanted.label && found.type == wanted.type &&
                  found.reduction == wanted.reduction &&
+                 found.algorithm == wanted.algorithm &&
                  found.count == wanted.count && found.parts == wanted.parts &&
                  found.sends == wanted.sends && found.awaits == wanted.awaits;
   if (!isEqual)

@@ -173,6 +173,7 @@ ExpectedCall Expected::read(const Json &action, int rank) const {
   if (call.type == "i1")
     call.type = nameOf(DType::boolean);
   call.reduction = textOr(action, "reduction");
+  call.algorithm = textOr(action, "algorithm");
   call.count = member(action, "count", Json::Kind::number, path).integer;
   const Json &axes = member(action, "axes", Json::Kind::array, path);
   std::int64_t size = groupSize(axes) + (hasServers ? servers->integer : 0);

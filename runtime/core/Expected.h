@@ -29,6 +29,8 @@ struct ExpectedCall {
   std::string label;
   std::string type;      ///< "f32"
   std::string reduction; ///< "sum"; empty where nothing is reduced.
+  /// "ring"; empty where the channel chooses.
+  std::string algorithm;
   /// Elements of the buffer; of an exchange, those that the rank sends.
   std::int64_t count = 0;
   /// Elements of each member of the group; empty for kinds without parts.

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RankThreads.h"
+#include "SilentGroup.h"
 
 #include "TestFolder.h"
 
@@ -235,23 +236,6 @@ TEST_F(ExpectedTest, OtherFilesAreRefused) {
 /// What rank 0 says that makes one call after another of a group of two.
 class AgainstCertificate : public ExpectedTest {
 protected:
-  class Pair final : public Communicator {
-  public:
-    Pair() : Communicator(0, 2) { observeBy(nullptr, {0, 2}); }
-
-  protected:
-    void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction,
-                     const IssuedCall &) override {}
-    void doAllGather(Stream &, void *, const Counts &, DType,
-                     const IssuedCall &) override {}
-    void doReduceScatter(Stream &, void *, const Counts &, DType, Reduction,
-                         const IssuedCall &) override {}
-    void doBroadcast(Stream &, void *, std::int64_t, DType, int,
-                     const IssuedCall &) override {}
-    void doExchange(Stream &, const void *, const Counts &, void *,
-                    const Counts &, DType, const IssuedCall &) override {}
-  };
-
   std::string complaintOf(const std::function<void(CallCheck &)> &calls) {
     Expected expected(certificate(std::string(kHalo) + kReduce), program);
     Failure failure;
@@ -279,7 +263,7 @@ protected:
     return call;
   }
 
-  Pair pair;
+  SilentGroup pair{0, {0, 2}};
   Counts sent{0, 12}, awaited{0, 7};
 };
 
@@ -307,6 +291,17 @@ TEST_F(AgainstCertificate, WhatDiffersIsNamed) {
       complaintOf([&](CallCheck &check) { check.issued(0, pair, halo()); }),
       "(sends 12 to rank 2; awaits 6 from rank 2), expected call 0 'conv reads "
       "x', exchange of 12 f32 (sends 12 to rank 2; awaits 7 from rank 2)"));
+}
+
+TEST_F(AgainstCertificate, TheAlgorithmIsCompared) {
+  EXPECT_TRUE(says(complaintOf([&](CallCheck &check) {
+                     check.issued(0, pair, halo());
+                     IssuedCall call = reduce(8);
+                     call.algorithm = Algorithm::ring;
+                     check.issued(1, pair, call);
+                   }),
+                   "allReduce of 8 f32 (sum, ring), expected call 3 'bucket 0: "
+                   "fc.weight', allReduce of 8 f32 (sum)"));
 }
 
 TEST_F(AgainstCertificate, SkippedAndFurtherCallsAreNamed) {

@@ -13,6 +13,7 @@
 
 #include "core/Watchdog.h"
 
+#include "SilentGroup.h"
 #include "TestFolder.h"
 
 #include <condition_variable>
@@ -21,24 +22,6 @@
 using namespace partita;
 
 namespace {
-
-/// A group of four ranks of which this is rank 1; nothing is communicated.
-class FakeGroup final : public Communicator {
-public:
-  FakeGroup() : Communicator(1, 4) { observeBy(nullptr, {0, 1, 2, 3}); }
-
-protected:
-  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction,
-                   const IssuedCall &) override {}
-  void doAllGather(Stream &, void *, const Counts &, DType,
-                   const IssuedCall &) override {}
-  void doReduceScatter(Stream &, void *, const Counts &, DType, Reduction,
-                       const IssuedCall &) override {}
-  void doBroadcast(Stream &, void *, std::int64_t, DType, int,
-                   const IssuedCall &) override {}
-  void doExchange(Stream &, const void *, const Counts &, void *,
-                  const Counts &, DType, const IssuedCall &) override {}
-};
 
 IssuedCall bucket() {
   IssuedCall call{"allReduce", DType::f32, 10, Reduction::sum};
@@ -110,7 +93,7 @@ protected:
   }
 
   std::filesystem::path before;
-  FakeGroup group;
+  SilentGroup group{1, {0, 1, 2, 3}};
 };
 
 TEST_F(WatchdogTest, ARankThatWaitsForEverIsNamed) {
@@ -312,7 +295,7 @@ TEST(WatchdogText, RanksAreListedInRuns) {
 
 TEST(CallList, TheLastOnesAreKept) {
   RankLog log(3);
-  FakeGroup group;
+  SilentGroup group{1, {0, 1, 2, 3}};
   EXPECT_EQ(log.callList(), "");
   log.beginPhase("eval", 2);
   IssuedCall call = bucket();
@@ -332,7 +315,7 @@ TEST(CallList, TheLastOnesAreKept) {
 
 TEST(RankLogTrace, TheLastStepsAreKept) {
   RankLog log(0);
-  FakeGroup group;
+  SilentGroup group{1, {0, 1, 2, 3}};
   log.trace(2);
   for (int step = 1; step <= 5; ++step) {
     log.beginPhase("step", step);
