@@ -311,7 +311,8 @@ TEST_F(HandWrittenMlp, TheNumberOfProcessesMustFit) {
 int HandWrittenMlp::stopWith(const std::string &signal,
                              const std::string &target, bool mpi) const {
   std::ofstream(path("stop.sh"))
-      << "cd " << folder.string() << "\nexport PARTITA_TEST_RANKS=2\nexec >/dev/null 2>&1\n"
+      << "cd " << folder.string()
+      << "\nexport PARTITA_TEST_RANKS=2\nexec >/dev/null 2>&1\n"
       << (mpi ? std::string(PARTITA_MPIEXEC) + " -n 2 " : "")
       << PARTITA_HAND_WRITTEN_MLP << " --weights " << path("start.safetensors")
       << " " << data() << "--epochs 1000000 --quiet --metrics " << path("m")
