@@ -70,8 +70,13 @@ def first_that(condition, candidates):
     return next((c for c in candidates if condition(c)), None)
 
 
-if shutil.which("mpirun") and shutil.which("mpicxx"):
+haveMpi = shutil.which("mpirun") and shutil.which("mpicxx")
+if haveMpi:
     config.available_features.add("mpi")
+# For tests whose ranks are processes, too, where there is MPI.
+config.substitutions.append(
+    ("%if-mpi-mpirun", "mpirun --oversubscribe" if haveMpi else "")
+)
 
 nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
 if nvcc:

@@ -72,7 +72,7 @@ struct CallCheck::Card {
 };
 
 CallCheck::CallCheck(int rank, int rankClass, Device &device,
-                     const ExpectedCalls *expected)
+                     const Expected *expected)
     : rank(rank), rankClass(rankClass),
       stream(std::make_unique<AtOnce>(device)), expected(expected) {}
 
@@ -95,20 +95,47 @@ void CallCheck::beginPhase(const std::string &name) {
   list = nullptr;
   if (!expected)
     return;
-  auto it = expected->find({rankClass, name});
-  if (it != expected->end())
-    list = &it->second;
+  auto it = lists.find(name);
+  if (it == lists.end())
+    it = lists.emplace(name, expected->calls(rank, name)).first;
+  list = &it->second;
+}
+
+static std::string textOf(const std::vector<std::int64_t> &parts) {
+  constexpr std::size_t kMost = 16;
+  std::string text;
+  for (std::size_t i = 0; i < parts.size() && i <= kMost; ++i)
+    text += (i ? " + " : "") +
+            (i < kMost ? std::to_string(parts[i]) : std::string("..."));
+  return text;
+}
+
+static std::string textOf(const std::map<int, std::int64_t> &messages,
+                          const char *preposition) {
+  std::string text;
+  for (auto [peer, elements] : messages)
+    text += (text.empty() ? "" : ", ") + std::to_string(elements) + " " +
+            preposition + " rank " + std::to_string(peer);
+  return text.empty() ? "nothing" : text;
 }
 
 static std::string describe(const ExpectedCall &call) {
-  return "call " + std::to_string(call.index) + " '" +
-         printable(call.label, 100) + "', " + call.kind +
-         (call.count >= 0 ? " of " + std::to_string(call.count) : "") + " " +
-         call.type + (call.reduction.empty() ? "" : " " + call.reduction);
+  std::string text = "call " + std::to_string(call.index) + " '" +
+                     printable(call.label, 100) + "', " + call.kind + " of " +
+                     std::to_string(call.count) + " " + call.type;
+  if (!call.reduction.empty())
+    text += " (" + call.reduction +
+            (call.algorithm.empty() ? "" : ", " + call.algorithm) + ")";
+  if (!call.parts.empty())
+    text += " in parts of " + textOf(call.parts);
+  if (call.kind == "exchange")
+    text += " (sends " + textOf(call.sends, "to") + "; awaits " +
+            textOf(call.awaits, "from") + ")";
+  return text;
 }
 
 void CallCheck::endPhase() {
-  while (list && next < list->size() && (*list)[next].skipped)
+  while (list && next < list->size() && (*list)[next].isSkipped)
     ++next;
   if (list && next < list->size())
     throw Error("--debug-collectives: rank " + std::to_string(rank) +
@@ -124,15 +151,27 @@ static bool reduces(const IssuedCall &call) {
          std::strcmp(call.kind, "push") == 0;
 }
 
-void CallCheck::checkExpected(const IssuedCall &call) {
+void CallCheck::checkExpected(const Communicator &group,
+                              const IssuedCall &call) {
   ExpectedCall found;
   found.index = call.site.index;
   found.kind = call.kind;
   found.label = call.site.label;
   found.type = nameOf(call.type);
   found.reduction = reduces(call) ? nameOf(call.reduction) : "";
+  if (call.algorithm != Algorithm::automatic)
+    found.algorithm = nameOf(call.algorithm);
   found.count = call.count;
-  while (next < list->size() && (*list)[next].skipped &&
+  for (int member = 0; call.parts && member < group.size(); ++member) {
+    int peer = group.members()[member];
+    if (!call.awaited)
+      found.parts.push_back((*call.parts)[member]);
+    else if ((*call.parts)[member] > 0)
+      found.sends[peer] = (*call.parts)[member];
+    if (call.awaited && (*call.awaited)[member] > 0)
+      found.awaits[peer] = (*call.awaited)[member];
+  }
+  while (next < list->size() && (*list)[next].isSkipped &&
          (*list)[next].index != found.index)
     ++next;
   std::string where = "--debug-collectives: rank " + std::to_string(rank) +
@@ -141,11 +180,12 @@ void CallCheck::checkExpected(const IssuedCall &call) {
   if (next == list->size())
     throw Error(where + "no further communication");
   const ExpectedCall &wanted = (*list)[next++];
-  bool isEqual =
-      found.index == wanted.index && found.kind == wanted.kind &&
-      found.label == wanted.label && found.type == wanted.type &&
-      (found.reduction == wanted.reduction || wanted.reduction.empty()) &&
-      (found.count == wanted.count || wanted.count < 0);
+  bool isEqual = found.index == wanted.index && found.kind == wanted.kind &&
+                 found.label == wanted.label && found.type == wanted.type &&
+                 found.reduction == wanted.reduction &&
+                 found.algorithm == wanted.algorithm &&
+                 found.count == wanted.count && found.parts == wanted.parts &&
+                 found.sends == wanted.sends && found.awaits == wanted.awaits;
   if (!isEqual)
     throw Error(where + describe(wanted));
 }
@@ -158,7 +198,7 @@ void CallCheck::issued(std::int64_t number, const Communicator &group,
                        const IssuedCall &call) {
   // Only calls of emitted programs have a place in the list.
   if (list && call.site.index >= 0)
-    checkExpected(call);
+    checkExpected(group, call);
   std::lock_guard<std::mutex> lock(mutex);
   auto it = std::find_if(groups.begin(), groups.end(), [&](const auto &each) {
     return each->original == &group;

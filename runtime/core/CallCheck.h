@@ -28,8 +28,7 @@ namespace partita {
 class CallCheck {
 public:
   /// `expected` may be null: then calls are compared across ranks only.
-  CallCheck(int rank, int rankClass, Device &device,
-            const ExpectedCalls *expected);
+  CallCheck(int rank, int rankClass, Device &device, const Expected *expected);
   ~CallCheck();
 
   /// `companion` is another communicator of the same group, over host memory,
@@ -54,12 +53,14 @@ private:
   struct Group;
   struct Card;
 
-  void checkExpected(const IssuedCall &call);
+  void checkExpected(const Communicator &group, const IssuedCall &call);
 
   const int rank;
   const int rankClass;
   const std::unique_ptr<Stream> stream;
-  const ExpectedCalls *expected;
+  const Expected *expected;
+  /// By phase, for as far as phases have begun.
+  std::map<std::string, std::vector<ExpectedCall>> lists;
   const std::vector<ExpectedCall> *list = nullptr;
   std::string phase;
   std::size_t next = 0;

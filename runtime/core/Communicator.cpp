@@ -48,15 +48,16 @@ void Communicator::communicate(Stream &stream, const IssuedCall &issued,
   if (!observer)
     return stream.communicate(issued.kind, std::move(work));
   std::int64_t number = observer->issued(*this, issued);
-  stream.communicate(issued.kind,
-                     [this, number, &stream, work = std::move(work)] {
-                       observer->started(number);
-                       bytesOfCall = 0;
-                       work();
-                       stream.whenDone([this, number, bytes = bytesOfCall] {
-                         observer->finished(number, bytes);
-                       });
-                     });
+  stream.communicate(
+      issued.kind, [this, number, &stream, work = std::move(work)] {
+        observer->started(number);
+        bytesOfCall = 0;
+        work();
+        stream.whenDone(
+            [this, number, bytes = bytesOfCall](const DeviceTimes *times) {
+              observer->finished(number, bytes, times);
+            });
+      });
 }
 
 void Communicator::startAllReduce(Stream &stream, void *data,

@@ -129,8 +129,7 @@ std::vector<OptionGroup> optionTable() {
            o.watchdog = positiveNumber("--watchdog", t);
          }},
         {"--debug-collectives", "[=FILE]",
-         "compare each collective with the certificate and across ranks "
-         "before it begins (slow)",
+         "compare each collective with the certificate and across ranks",
          [](Options &o, Text t) {
            o.debugCollectives = true;
            o.certificate = t;
@@ -149,8 +148,8 @@ std::vector<OptionGroup> optionTable() {
          "after training, compare what ranks hold copies of, bit by bit",
          [](Options &o, Text) { o.checkReplicas = true; }},
         {"--trace", "FILE",
-         "write what happened when on all ranks (Chrome trace events, for "
-         "ui.perfetto.dev) and print how communication is hidden",
+         "write what happened when on all ranks, for ui.perfetto.dev, and "
+         "print how communication is hidden",
          [](Options &o, Text t) { o.trace = t; }},
         {"--trace-steps", "N", "keep the last N steps in --trace (default 5)",
          [](Options &o, Text t) {
@@ -269,8 +268,8 @@ Options partita::parseOptions(int argc, const char *const *argv,
     }
     if (found->argument && value.empty() &&
         (hasValue || found->needsArgument()))
-      throw UsageError(name + " needs a value: " + name + " " +
-                       found->argument);
+      throw UsageError(name + " needs a value: " + name +
+                       (found->needsArgument() ? " " : "") + found->argument);
     found->store(options, value);
   }
   if (!options.help)

@@ -222,8 +222,9 @@ void RankLog::started(std::int64_t number) {
     checks->compare(number);
 }
 
-void RankLog::finished(std::int64_t number, std::int64_t bytesSent) {
-  Clock::time_point now = Clock::now();
+void RankLog::finished(std::int64_t number, std::int64_t bytesSent,
+                       const DeviceTimes *times) {
+  Clock::time_point end = times ? times->end : Clock::now();
   Span span;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -232,7 +233,9 @@ void RankLog::finished(std::int64_t number, std::int64_t bytesSent) {
     if (!record)
       return progressed();
     record->state = State::done;
-    record->doneAt = now;
+    record->doneAt = end;
+    if (times)
+      record->begunAt = times->begin;
     record->bytesSent = bytesSent;
     lastDone = record->site.label;
     if (tracedSteps > 0) {
@@ -243,7 +246,7 @@ void RankLog::finished(std::int64_t number, std::int64_t bytesSent) {
       span.section = record->section;
       span.step = record->step;
       span.begin = seconds(record->begunAt);
-      span.end = seconds(now);
+      span.end = seconds(end);
       span.callKind = record->kind;
       span.index = record->site.index;
       span.bytes = bytesSent;
@@ -296,14 +299,23 @@ void RankLog::waitEnded(StreamRole role) {
     activity = Activity::computing;
     progressed();
   }
+  addWait(role, laneOf(role).waitAt, Clock::now());
+}
+
+void RankLog::waited(StreamRole role, const DeviceTimes &times) {
+  addWait(role, times.begin, times.end);
+}
+
+void RankLog::addWait(StreamRole role, Clock::time_point begin,
+                      Clock::time_point end) {
   if (tracedSteps == 0)
     return;
   Span span;
   span.onComm = role == StreamRole::comm;
   span.kind = span.onComm ? Span::Kind::commWait : Span::Kind::wait;
   span.step = step;
-  span.begin = seconds(laneOf(role).waitAt);
-  span.end = seconds(Clock::now());
+  span.begin = seconds(begin);
+  span.end = seconds(end);
   span.name = "wait";
   if (role == StreamRole::compute) {
     span.layer = layerName;

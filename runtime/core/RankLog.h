@@ -146,12 +146,15 @@ public:
   std::int64_t issued(const Communicator &group,
                       const IssuedCall &call) override;
   void started(std::int64_t number) override;
-  void finished(std::int64_t number, std::int64_t bytesSent) override;
+  void finished(std::int64_t number, std::int64_t bytesSent,
+                const DeviceTimes *times) override;
   void layer(const char *name, const char *section) override;
   void kernelBegan(StreamRole role, const char *name) override;
   void kernelEnded(StreamRole role) override;
   void waitBegan(StreamRole role) override;
   void waitEnded(StreamRole role) override;
+  void waited(StreamRole role, const DeviceTimes &times) override;
+  void deviceIsBusy() override { progressed(); }
 
 private:
   enum class State { issued, begun, done };
@@ -175,6 +178,7 @@ private:
   Record *find(std::int64_t number);
   void add(std::deque<Span> &spans, Span span);
   void closeLayer();
+  void addWait(StreamRole role, Clock::time_point begin, Clock::time_point end);
   double seconds(Clock::time_point time) const {
     return std::chrono::duration<double>(time.time_since_epoch()).count();
   }

@@ -124,6 +124,10 @@ void RankRun::greet() const {
       grid.empty() ? "" : ", grid ", grid.c_str(), device->name().c_str(),
       static_cast<long long>(program.globalBatch),
       program.semantics.empty() ? "" : ", ", program.semantics.c_str());
+  if (checks)
+    std::printf("each collective is compared across ranks before it begins%s\n",
+                job.expected ? ", and with the certificate"
+                             : "; there is no certificate beside the program");
   std::fflush(stdout);
 }
 

@@ -40,7 +40,7 @@ struct Job {
   /// What is evaluated and predicted on; empty when neither is asked for.
   DataSet evaluation;
   /// The calls of --debug-collectives; null without certificate.
-  std::unique_ptr<ExpectedCalls> expected;
+  std::unique_ptr<Expected> expected;
 };
 
 /// An error that all ranks meet at the same point, so that none has to be

@@ -61,10 +61,10 @@ int threadsPerRank(int ranks) {
 
 class Run {
 public:
-  Run(const std::string &executable, const Program &program,
-      const Backend &backend, const Options &options)
-      : executable(executable), program(program), backend(backend),
-        options(options) {}
+  Run(const std::string &executable, std::vector<std::string> arguments,
+      const Program &program, const Backend &backend, const Options &options)
+      : executable(executable), arguments(std::move(arguments)),
+        program(program), backend(backend), options(options) {}
 
   int asThreads();
   int asProcess();
@@ -88,8 +88,12 @@ private:
   /// Exit code of a job that came to its end.
   static int exitCodeOf(int signal) { return signal ? 128 + signal : 0; }
   void print(int rank, const std::string &message) const;
+  /// On rank 0, what is wrong when processes have other arguments than it, as
+  /// another seed; else nothing.
+  std::string differingArguments(World &world) const;
 
   const std::string &executable;
+  const std::vector<std::string> arguments;
   const Program &program;
   const Backend &backend;
   const Options &options;
@@ -110,6 +114,34 @@ void Run::print(int rank, const std::string &message) const {
                         : "rank " + std::to_string(rank) + ": ";
   std::fprintf(stderr, "%s: error: %s%s\n", executable.c_str(), who.c_str(),
                message.c_str());
+}
+
+std::string Run::differingArguments(World &world) const {
+  // Arguments hold no zero byte.
+  std::string mine;
+  for (const std::string &argument : arguments)
+    mine += argument + '\0';
+  auto all = world.gather(mine.data(), mine.size());
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    std::string text(reinterpret_cast<const char *>(all[rank].data()),
+                     all[rank].size());
+    if (text == mine)
+      continue;
+    std::vector<std::string> theirs;
+    for (std::size_t at = 0; at < text.size(); at += theirs.back().size() + 1)
+      theirs.push_back(text.c_str() + at);
+    auto [found, expected] = std::mismatch(theirs.begin(), theirs.end(),
+                                           arguments.begin(), arguments.end());
+    auto nameOf = [](bool isThere, const auto &argument) {
+      return isThere ? "'" + *argument + "'" : std::string("nothing");
+    };
+    return "rank " + std::to_string(rank) +
+           " was started with other options than rank 0: found " +
+           nameOf(found != theirs.end(), found) + ", expected " +
+           nameOf(expected != arguments.end(), expected) +
+           "; give all ranks the same options";
+  }
+  return "";
 }
 
 std::unique_ptr<Job> Run::prepare(int ranksOnMachine, bool oneProcess) {
@@ -147,6 +179,12 @@ std::unique_ptr<Job> Run::prepare(int ranksOnMachine, bool oneProcess) {
              /*withLabels=*/options.eval);
     if (job->evaluation.samples == 0)
       throw Error(job->evaluation.name + " has no samples to evaluate");
+  }
+  if (options.debugCollectives) {
+    std::string certificate =
+        options.certificate.empty() ? findCertificate() : options.certificate;
+    if (!certificate.empty())
+      job->expected = std::make_unique<Expected>(certificate, program);
   }
   bool oneFile =
       options.predict.size() > 4 &&
@@ -205,6 +243,7 @@ std::unique_ptr<Watchdog> Run::startWatchdog(std::vector<RankLog *> logs,
     return nullptr;
   return std::make_unique<Watchdog>(
       options.watchdog, logs, program.ranks(), std::move(beacon),
+      /*hasLauncher=*/joined,
       [this, logs](const std::string &why) { endHalted(why, logs); });
 }
 
@@ -304,6 +343,9 @@ int Run::asProcess() {
       } catch (const std::exception &error) {
         complaint = error.what();
       }
+    std::string differing = differingArguments(*world);
+    if (complaint.empty())
+      complaint = differing;
     // The first rank that cannot start says why, and all end in good order.
     std::int64_t order = complaint.empty() ? 0 : world->size - world->rank;
     std::int64_t first = order;
@@ -381,7 +423,9 @@ int partita::runProgramOn(int argc, char **argv, const Program &program,
       std::fprintf(stderr, "%s: error: %s\n", executable.c_str(), error.what());
     return 1;
   }
-  Run run(executable, program, backend, options);
+  Run run(executable,
+          std::vector<std::string>(argv + std::min(argc, 1), argv + argc),
+          program, backend, options);
   if (launch.size > 0 && backend.processes)
     return run.asProcess();
   return run.asThreads();

@@ -95,7 +95,8 @@ void RankRun::writeTrace(std::int64_t steps) {
               job.options.trace.c_str(), static_cast<long long>(steps),
               steps == 1 ? "step" : "steps",
               device->kind() == Device::Kind::cuda
-                  ? ", times of issue by the host"
+                  ? "; layers and kernels when the host issued them, "
+                    "collectives and waits when the GPU did them"
                   : "");
   if (dropped > 0)
     std::printf("                    %lld spans did not fit and are missing; "

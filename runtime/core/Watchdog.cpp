@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <set>
+#include <unistd.h>
 
 using namespace partita;
 
@@ -59,10 +60,11 @@ std::string partita::describeHalt(std::vector<RankStatus> ranks,
   auto isWaiting = [](const RankStatus &rank) {
     return rank.activity == Activity::comm || rank.activity == Activity::ranks;
   };
-  std::stable_sort(ranks.begin(), ranks.end(),
-                   [&](const RankStatus &a, const RankStatus &b) {
-                     return isWaiting(a) < isWaiting(b);
-                   });
+  std::sort(ranks.begin(), ranks.end(),
+            [&](const RankStatus &a, const RankStatus &b) {
+              return std::make_pair(isWaiting(a), a.rank) <
+                     std::make_pair(isWaiting(b), b.rank);
+            });
   std::set<std::string> told;
   std::string text =
       "watchdog: no rank has made progress for " + secondsText(seconds);
@@ -102,9 +104,11 @@ struct Watchdog::Message {
 };
 
 Watchdog::Watchdog(double seconds, std::vector<RankLog *> ranks, int size,
-                   std::unique_ptr<Beacon> beacon, Alarm alarm)
+                   std::unique_ptr<Beacon> beacon, bool hasLauncher,
+                   Alarm alarm)
     : seconds(seconds), ranks(std::move(ranks)), size(size),
-      beacon(std::move(beacon)), alarm(std::move(alarm)) {
+      beacon(std::move(beacon)), alarm(std::move(alarm)),
+      parent(hasLauncher ? getppid() : 0) {
   peers.resize(this->beacon ? static_cast<std::size_t>(size) : 0);
   for (std::size_t peer = 0; peer < peers.size(); ++peer) {
     peers[peer].heard = Clock::now();
@@ -150,6 +154,10 @@ void Watchdog::serve() {
 }
 
 std::string Watchdog::look() {
+  if (parent && getppid() != parent)
+    return "watchdog: the launcher of rank " + std::to_string(ranks[0]->rank) +
+           " (process " + std::to_string(parent) + ") has ended. " +
+           ranks[0]->status().text();
   std::vector<RankStatus> mine;
   double quiet = seconds;
   bool isWaiting = false;

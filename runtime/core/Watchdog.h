@@ -13,7 +13,8 @@
 //     rank, for data or for its GPU. A kernel that uses the processor, a new
 //     layer, a finished kernel or collective and a new batch are progress;
 //   - a process has given no sign of life for that time, whatever the others
-//     do: it is stopped, or its machine is gone.
+//     do: it is stopped, or its machine is gone;
+//   - the process that started this one, as mpirun does, has ended.
 //
 // A rank that waits for a slow one is no reason: the slow one makes progress.
 // Processes tell each other where they are through a Beacon, beside the
@@ -60,9 +61,10 @@ public:
 
   /// Watches the ranks of this process, from now to the end of this object.
   /// `beacon` is null when they are all ranks, or when there is no way to hear
-  /// of the others; `size` is the number of all ranks.
+  /// of the others; `size` is the number of all ranks. `hasLauncher` says that
+  /// the process must not outlive its parent.
   Watchdog(double seconds, std::vector<RankLog *> ranks, int size,
-           std::unique_ptr<Beacon> beacon, Alarm alarm);
+           std::unique_ptr<Beacon> beacon, bool hasLauncher, Alarm alarm);
   ~Watchdog();
 
 private:
@@ -91,6 +93,8 @@ private:
   const std::unique_ptr<Beacon> beacon;
   const Alarm alarm;
   std::vector<Peer> peers;
+  /// Of a process that was started by mpirun.
+  const pid_t parent;
 
   std::mutex mutex;
   std::condition_variable changed;

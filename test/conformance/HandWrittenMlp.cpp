@@ -91,6 +91,14 @@ void linearGradients(const float *x, const float *dy, float *dw, float *db,
   }
 }
 
+/// What step() communicates, in this order: what is sent, the layer it serves,
+/// its place.
+constexpr CallSite kStepCalls[] = {
+    {"loss", "", 0},
+    {"bucket 1: fc2.weight, fc2.bias", "", 1},
+    {"bucket 0: fc1.weight, fc1.bias", "", 2},
+};
+
 class Mlp final : public RankProgram {
 public:
   explicit Mlp(Rank &rank)
@@ -101,6 +109,7 @@ public:
   void step() override {
     // ---- forward ----
     forward();
+    layer("loss", "loss");
     compute.run("loss", [this] {
       float sum = 0;
       for (std::int64_t row = 0; row < n; ++row)
@@ -109,7 +118,7 @@ public:
     });
     compute.record(lossReady);
     comm.wait(lossReady);
-    data.allReduce(comm, loss, 1, Reduction::sum);
+    data.allReduce(comm, loss, 1, Reduction::sum, kStepCalls[0]);
 
     // ---- backward ----
     // logits become their own gradient: (softmax - onehot) / batch
@@ -121,6 +130,7 @@ public:
           z[c] = (std::exp(z[c] - total) - (c == labels[row])) / kBatch;
       }
     });
+    layer("fc2", "backward");
     compute.run("fc2 gradients", [this] {
       linearGradients(h, logits, gradients + kBucket0,
                       gradients + kBucket0 + kClasses * kHidden, n, kHidden,
@@ -129,9 +139,11 @@ public:
     // ---- bucket 1: fc2.weight fc2.bias, ready after fc2 ----
     compute.record(bucket1Ready);
     comm.wait(bucket1Ready);
-    data.allReduce(comm, gradients + kBucket0, kBucket1, Reduction::sum);
+    data.allReduce(comm, gradients + kBucket0, kBucket1, Reduction::sum,
+                   kStepCalls[1]);
     comm.record(bucket1Summed);
 
+    layer("relu", "backward");
     compute.run("relu gradient", [this] {
       for (std::int64_t row = 0; row < n; ++row)
         for (std::int64_t i = 0; i < kHidden; ++i) {
@@ -141,6 +153,7 @@ public:
           dh[row * kHidden + i] = h[row * kHidden + i] > 0 ? sum : 0;
         }
     });
+    layer("fc1", "backward");
     compute.run("fc1 gradients", [this] {
       linearGradients(x, dh, gradients, gradients + kHidden * kIn, n, kIn,
                       kHidden);
@@ -148,12 +161,14 @@ public:
     // ---- bucket 0: fc1.weight fc1.bias, ready after fc1 ----
     compute.record(bucket0Ready);
     comm.wait(bucket0Ready);
-    data.allReduce(comm, gradients, kBucket0, Reduction::sum);
+    data.allReduce(comm, gradients, kBucket0, Reduction::sum, kStepCalls[2]);
     comm.record(bucket0Summed);
 
     // ---- update ----
+    layer("bucket 1: fc2.weight, fc2.bias", "update");
     compute.wait(bucket1Summed);
     update(kBucket0, kBucket1);
+    layer("bucket 0: fc1.weight, fc1.bias", "update");
     compute.wait(bucket0Summed);
     update(0, kBucket0);
   }
@@ -179,11 +194,14 @@ private:
   }
 
   void forward() {
+    layer("fc1");
     compute.run("fc1", [this] { linear(x, w1, b1, h, n, kIn, kHidden); });
+    layer("relu");
     compute.run("relu", [this] {
       for (std::int64_t i = 0; i < n * kHidden; ++i)
         h[i] = std::max(h[i], 0.0f);
     });
+    layer("fc2");
     compute.run("fc2",
                 [this] { linear(h, w2, b2, logits, n, kHidden, kClasses); });
     compute.run("cross entropy", [this] {
@@ -251,6 +269,8 @@ int main(int argc, char **argv) {
   p.arenaBytes = {kArena, kArena};
   p.persistentBytes = {kX, kX};
   p.semantics = "exact up to reduction order";
+  // The wait for bucket 0 is one for everything sent before it, the loss, too.
+  p.overlapsSteps = true;
   p.hyper = {"sgd with momentum", 0.05};
 
   p.inputs.push_back({{"x", DType::f32, {kBatch, kIn}, {samples}, {kX, kX}}});

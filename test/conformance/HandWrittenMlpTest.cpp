@@ -107,7 +107,9 @@ protected:
 
   /// The command that runs the program on `ranks` ranks.
   std::string command(int ranks, bool mpi, const std::string &options) const {
-    std::string text = "PARTITA_TEST_RANKS=" + std::to_string(ranks) + " ";
+    // What a failure leaves in the working directory goes with the folder.
+    std::string text = "cd " + folder.string() +
+                       " && PARTITA_TEST_RANKS=" + std::to_string(ranks) + " ";
     if (mpi)
       text +=
           std::string(PARTITA_MPIEXEC) + " -n " + std::to_string(ranks) + " ";
@@ -309,7 +311,8 @@ TEST_F(HandWrittenMlp, TheNumberOfProcessesMustFit) {
 int HandWrittenMlp::stopWith(const std::string &signal,
                              const std::string &target, bool mpi) const {
   std::ofstream(path("stop.sh"))
-      << "export PARTITA_TEST_RANKS=2\nexec >/dev/null 2>&1\n"
+      << "cd " << folder.string()
+      << "\nexport PARTITA_TEST_RANKS=2\nexec >/dev/null 2>&1\n"
       << (mpi ? std::string(PARTITA_MPIEXEC) + " -n 2 " : "")
       << PARTITA_HAND_WRITTEN_MLP << " --weights " << path("start.safetensors")
       << " " << data() << "--epochs 1000000 --quiet --metrics " << path("m")

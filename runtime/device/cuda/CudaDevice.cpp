@@ -89,6 +89,7 @@ std::unique_ptr<Stream> CudaDevice::makeCompute() {
 std::unique_ptr<Stream> CudaDevice::makeComm(Stream & /*compute*/) {
   auto stream = std::make_unique<CudaStream>(*this, CudaStream::Purpose::comm);
   comm = stream.get();
+  compareClocks(cuda::nativeStream(*stream));
   return stream;
 }
 
@@ -109,8 +110,25 @@ void CudaDevice::unwatch(Watched &watched) {
       watchedOnes.end());
 }
 
+std::chrono::steady_clock::time_point
+CudaDevice::timeOf(const CudaEvent &event) const {
+  std::chrono::duration<double> since(CudaEvent::seconds(*origin, event));
+  return originTime +
+         std::chrono::duration_cast<std::chrono::steady_clock::duration>(since);
+}
+
+void CudaDevice::compareClocks(cudaStream_t idle) {
+  if (!origin)
+    origin = std::make_unique<CudaEvent>(/*withTime=*/true);
+  origin->record(idle);
+  PARTITA_CHECK(cudaStreamSynchronize(idle));
+  originTime = std::chrono::steady_clock::now();
+}
+
 void CudaDevice::poll() const {
   failure.check();
+  if (comm)
+    comm->tell();
   for (Watched *watched : watchedOnes)
     watched->poll();
 }

@@ -19,6 +19,8 @@
 #include "partita/backend.h"
 #include "partita/cuda.h"
 
+#include <deque>
+
 namespace partita {
 
 class CudaDevice;
@@ -39,6 +41,8 @@ public:
   void holdUp(cudaStream_t stream) {
     PARTITA_CHECK(cudaStreamWaitEvent(stream, native, 0));
   }
+  /// Whether all work before the latest record is done.
+  bool isReached() const;
   /// Seconds between two events that have been reached.
   static double seconds(const CudaEvent &from, const CudaEvent &to);
 
@@ -59,8 +63,12 @@ public:
   void sync() override;
   void finish() noexcept override;
   void communicate(const char *name, std::function<void()> work) override;
+  void whenDone(std::function<void(const DeviceTimes *)> told) override;
   double waitedSeconds() const override { return waited; }
   void *nativeHandle() override { return native; }
+
+  /// Tells of the communication that the GPU has done meanwhile.
+  void tell();
 
   /// What is being issued, or was issued last; "" at first.
   const char *doing() const { return current; }
@@ -71,6 +79,12 @@ private:
   /// From the arrival of this stream at a wait to the end of that wait.
   struct Wait {
     CudaEvent begin{/*withTime=*/true}, end{/*withTime=*/true};
+  };
+
+  /// A communication of which somebody is to be told.
+  struct Issued {
+    CudaEvent begin{/*withTime=*/true}, end{/*withTime=*/true};
+    std::function<void(const DeviceTimes *)> told;
   };
 
   /// Waits for the event and measures how long.
@@ -84,6 +98,11 @@ private:
   std::vector<std::unique_ptr<Wait>> waits;
   std::size_t waitCount = 0;
   double waited = 0;
+  /// In the order of issue; those that are done are used again.
+  std::deque<std::unique_ptr<Issued>> issued;
+  std::vector<std::unique_ptr<Issued>> spare;
+  /// The one whose work is being queued.
+  std::unique_ptr<Issued> queuing;
 };
 
 /// The memory and the streams of one GPU.
@@ -126,6 +145,13 @@ public:
   void watch(Watched &watched) { watchedOnes.push_back(&watched); }
   void unwatch(Watched &watched);
 
+  /// When an event that has been reached was reached, on the host's clock. It
+  /// may lie before the comparison of clocks: the difference is negative then.
+  std::chrono::steady_clock::time_point timeOf(const CudaEvent &event) const;
+  /// Compares the clocks of host and GPU again: times are measured from here,
+  /// in floats, which do not stay precise for long. The stream is idle.
+  void compareClocks(cudaStream_t idle);
+
   /// Throws when anything watched, or another rank, has failed.
   void poll() const;
 
@@ -149,6 +175,9 @@ private:
   std::unique_ptr<Staging> staging;
   CudaStream *comm = nullptr;
   std::vector<Watched *> watchedOnes;
+  /// A moment by both clocks.
+  std::unique_ptr<CudaEvent> origin;
+  std::chrono::steady_clock::time_point originTime;
 };
 
 } // namespace partita

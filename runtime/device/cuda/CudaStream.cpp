@@ -32,6 +32,13 @@ CudaEvent::CudaEvent(bool withTime) {
       &native, withTime ? cudaEventDefault : cudaEventDisableTiming));
 }
 
+bool CudaEvent::isReached() const {
+  cudaError_t status = cudaEventQuery(native);
+  if (status != cudaErrorNotReady)
+    cuda::check(status, "cudaEventQuery");
+  return status == cudaSuccess;
+}
+
 double CudaEvent::seconds(const CudaEvent &from, const CudaEvent &to) {
   float milliseconds = 0;
   PARTITA_CHECK(cudaEventElapsedTime(&milliseconds, from.native, to.native));
@@ -100,9 +107,16 @@ void CudaStream::sync() {
       std::this_thread::sleep_for(kNap);
   }
   owner.poll();
-  for (std::size_t i = 0; i < waitCount; ++i)
-    waited += CudaEvent::seconds(waits[i]->begin, waits[i]->end);
+  for (std::size_t i = 0; i < waitCount; ++i) {
+    const Wait &wait = *waits[i];
+    waited += CudaEvent::seconds(wait.begin, wait.end);
+    if (observer)
+      observer->waited(role,
+                       {owner.timeOf(wait.begin), owner.timeOf(wait.end)});
+  }
   waitCount = 0;
+  if (observer && purpose == Purpose::compute)
+    owner.compareClocks(native);
 }
 
 void CudaStream::finish() noexcept {
@@ -121,6 +135,16 @@ void CudaStream::communicate(const char *name, std::function<void()> work) {
   CudaStream &comm = owner.commFor(name);
   if (&comm == this) {
     current = name;
+    if (!observer)
+      return work();
+    tell();
+    if (!queuing && !spare.empty()) {
+      queuing = std::move(spare.back());
+      spare.pop_back();
+    } else if (!queuing) {
+      queuing = std::make_unique<Issued>();
+    }
+    queuing->begin.record(native);
     return work();
   }
   there.record(native);
@@ -128,4 +152,29 @@ void CudaStream::communicate(const char *name, std::function<void()> work) {
   comm.communicate(name, std::move(work));
   back.record(comm.native);
   waitFor(back);
+}
+
+void CudaStream::whenDone(std::function<void(const DeviceTimes *)> told) {
+  CudaStream &comm = owner.commFor("a collective");
+  if (&comm != this)
+    return comm.whenDone(std::move(told));
+  if (!queuing)
+    return;
+  queuing->told = std::move(told);
+  queuing->end.record(native);
+  issued.push_back(std::move(queuing));
+}
+
+void CudaStream::tell() {
+  while (!issued.empty() && issued.front()->end.isReached()) {
+    std::unique_ptr<Issued> done = std::move(issued.front());
+    issued.pop_front();
+    DeviceTimes times{owner.timeOf(done->begin), owner.timeOf(done->end)};
+    done->told(&times);
+    done->told = nullptr;
+    spare.push_back(std::move(done));
+  }
+  // Before the next collective begins, or without one, it computes.
+  if (observer && (issued.empty() || !issued.front()->begin.isReached()))
+    observer->deviceIsBusy();
 }

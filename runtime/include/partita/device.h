@@ -106,11 +106,14 @@ public:
   /// waited for.
   virtual void communicate(const char *name, std::function<void()> work) = 0;
 
-  /// Calls `told()` once the communication that was issued last is done: at
-  /// once where `communicate` calls its work when it is done, as on CPUs. On a
-  /// GPU, where that work only queues: when the GPU has come that far and the
-  /// host looks again, in the order of issue; never after a failure.
-  virtual void whenDone(std::function<void()> told) { told(); }
+  /// To be called by the work of `communicate` at its end: calls `told` once
+  /// the communication is done. On CPUs that is now, and `told` gets null. On a
+  /// GPU the work only queues: `told` is called when the GPU has come that far
+  /// and the host looks again, in the order of issue, with the times; never
+  /// after a failure.
+  virtual void whenDone(std::function<void(const DeviceTimes *)> told) {
+    told(nullptr);
+  }
 
   /// Who is told what this stream does, as the work of this role; null for
   /// nobody. Set before anything is issued; outlives the stream's work.
@@ -152,6 +155,8 @@ protected:
 
   bool queues = false;
   const char *current = "";
+  Observer *observer = nullptr;
+  StreamRole role = StreamRole::compute;
 
 private:
   template <typename Work> void runObserved(const char *name, Work &work) {
@@ -161,9 +166,6 @@ private:
     if (observer)
       observer->kernelEnded(role);
   }
-
-  Observer *observer = nullptr;
-  StreamRole role = StreamRole::compute;
 };
 
 /// The memory and the streams of one rank's processor.

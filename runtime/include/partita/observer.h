@@ -16,6 +16,7 @@
 #ifndef PARTITA_OBSERVER_H
 #define PARTITA_OBSERVER_H
 
+#include <chrono>
 #include <cstdint>
 
 namespace partita {
@@ -25,6 +26,11 @@ struct IssuedCall;
 
 /// The two streams of a rank.
 enum class StreamRole { compute, comm };
+
+/// When a GPU did something, on the host's clock.
+struct DeviceTimes {
+  std::chrono::steady_clock::time_point begin, end;
+};
 
 /// Told by one rank's streams and communicators. The streams of a CPU work on a
 /// thread each, so that the calls for one stream come one after the other, and
@@ -43,9 +49,11 @@ public:
   /// collective is not begun then.
   virtual void started(std::int64_t number) = 0;
   /// It is done, and this rank has sent so many bytes. Not called after a
-  /// failure. On a GPU, where the host only queues collectives, called once
-  /// the GPU has done it.
-  virtual void finished(std::int64_t number, std::int64_t bytesSent) = 0;
+  /// failure. `times` is null when it was done between the call of `started`
+  /// and this one; on a GPU, where the host only queues collectives and sees
+  /// later that they are done, it says when.
+  virtual void finished(std::int64_t number, std::int64_t bytesSent,
+                        const DeviceTimes *times) = 0;
 
   /// The work issued from now on is for this layer; `section` is "forward",
   /// "loss", "backward" or "update". Both are string literals.
@@ -59,6 +67,10 @@ public:
   /// The stream waits for the other one, and goes on.
   virtual void waitBegan(StreamRole role) = 0;
   virtual void waitEnded(StreamRole role) = 0;
+  /// The same for a stream of a GPU, told afterwards.
+  virtual void waited(StreamRole role, const DeviceTimes &times) = 0;
+  /// The host waits for a GPU, which is not waiting for other ranks.
+  virtual void deviceIsBusy() = 0;
 };
 
 } // namespace partita

@@ -53,6 +53,26 @@ TEST(Options, Defaults) {
   EXPECT_TRUE(options.shuffle);
   EXPECT_EQ(options.lr, 0.001);
   EXPECT_EQ(options.seed, 0u);
+  EXPECT_EQ(options.trace, "");
+  EXPECT_EQ(options.traceSteps, 5);
+  EXPECT_EQ(options.watchdog, 60);
+  EXPECT_FALSE(options.debugCollectives);
+}
+
+TEST(Options, WatchingARun) {
+  Options options =
+      parse({"--synthetic", "--trace", "t.json", "--trace-steps", "3",
+             "--watchdog", "2.5", "--debug-collectives", "--steps", "1"});
+  EXPECT_EQ(options.trace, "t.json");
+  EXPECT_EQ(options.traceSteps, 3);
+  EXPECT_EQ(options.watchdog, 2.5);
+  EXPECT_TRUE(options.debugCollectives);
+  // What follows a switch whose value may be left out is another option.
+  EXPECT_EQ(options.certificate, "");
+  EXPECT_EQ(options.steps, 1);
+  EXPECT_EQ(parse({"--synthetic", "--debug-collectives=c.json"}).certificate,
+            "c.json");
+  EXPECT_EQ(parse({"--synthetic", "--watchdog", "0"}).watchdog, 0);
 }
 
 TEST(Options, AllOfThem) {
@@ -103,11 +123,20 @@ TEST(Options, WrongOnesAreNamed) {
             "from 0");
   EXPECT_EQ(complaint({"--threads", "0"}),
             "--threads: found '0', expected a whole number from 1 to 4096");
+  EXPECT_EQ(complaint({"--trace-steps", "0"}),
+            "--trace-steps: found '0', expected a whole number from 1 to "
+            "1000000");
+  EXPECT_EQ(complaint({"--watchdog", "soon"}),
+            "--watchdog: found 'soon', expected a number from 0");
+  EXPECT_EQ(complaint({"--debug-collectives="}),
+            "--debug-collectives needs a value: --debug-collectives[=FILE]");
   EXPECT_EQ(complaint({"--lr", "nan"}),
             "--lr: found 'nan', expected a number from 0");
 }
 
 TEST(Options, WhatDoesNotFitTogether) {
+  EXPECT_EQ(complaint({"--data", "d", "--eval", "--trace", "t"}),
+            "--trace needs a training step, expected --steps or --epochs");
   EXPECT_EQ(complaint({"--synthetic", "--grad-norm"}),
             "--grad-norm goes into the metrics file, expected --metrics FILE "
             "as well");
@@ -150,7 +179,8 @@ TEST(Options, HelpSaysWhatTheProgramNeeds) {
         "input_0.npy  [samples, 1, 28, 28] of f32",
         "labels.npy  [samples] of "
         "i64, values 0 to 9",
-        "--no-shuffle", "(default 0.001)"})
+        "--no-shuffle", "(default 0.001)", "--debug-collectives[=FILE]",
+        "keep the last N steps in --trace (default 5)"})
     EXPECT_TRUE(says(help, part));
   EXPECT_TRUE(parse({"--help"}).help);
 }

@@ -14,6 +14,7 @@
 #ifndef PARTITA_TEST_UNIT_RUNTIME_RANKTHREADS_H
 #define PARTITA_TEST_UNIT_RUNTIME_RANKTHREADS_H
 
+#include "core/RankLog.h"
 #include "core/RankParts.h"
 
 #include <functional>
@@ -30,10 +31,11 @@ inline Backend threadBackend() {
 }
 
 /// Calls body(rank, traffic) on each rank of a grid; returns what the first
-/// one that failed said, or nothing.
-inline std::string
-runOnGrid(const std::vector<GridAxis> &grid,
-          const std::function<void(Rank &, Traffic &)> &body) {
+/// one that failed said, or nothing. `compares` calls across ranks before they
+/// begin.
+inline std::string runOnGrid(const std::vector<GridAxis> &grid,
+                             const std::function<void(Rank &, Traffic &)> &body,
+                             bool compares = false) {
   Program program;
   program.grid = grid;
   program.classOfRank.assign(static_cast<std::size_t>(program.ranks()), 0);
@@ -47,8 +49,14 @@ runOnGrid(const std::vector<GridAxis> &grid,
       auto device = makeCpuDevice(world->rank, world->rank, 1, failure);
       auto compute = device->makeCompute();
       auto comm = device->makeComm(*compute);
-      Rank::Parts parts{program, backend, *world,  *device, *compute,
-                        *comm,   nullptr, failure, {},      {}};
+      RankLog log(world->rank);
+      CallCheck check(world->rank, /*rankClass=*/0, *device,
+                      /*expected=*/nullptr);
+      Rank::Parts parts{program, backend,  *world,
+                        *device, *compute, *comm,
+                        nullptr, failure,  {},
+                        {},      &log,     compares ? &check : nullptr};
+      log.check(parts.checks);
       Rank rank(parts);
       try {
         body(rank, parts.traffic);
