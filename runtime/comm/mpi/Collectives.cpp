@@ -23,21 +23,13 @@ namespace {
 
 using Requests = Channel::Requests;
 
-/// Bytes of a segment: long enough to be worth a message, short enough for
-/// several to stay in the cache and for a buffer to have many.
-constexpr std::int64_t kSegmentBytes = 512 * 1024;
-
-/// Segments on their way at once.
-constexpr int kWindow = 4;
+/// Segments on their way at once, to each rank.
+constexpr int kWindow = 8;
 
 /// Elements [from, from + count) of a shard.
 struct Segment {
   std::int64_t start, count;
 };
-
-std::int64_t segmentElements(DType type) {
-  return kSegmentBytes / static_cast<std::int64_t>(sizeOf(type));
-}
 
 Segment segmentOf(std::int64_t start, std::int64_t count, std::int64_t index,
                   std::int64_t length) {
@@ -74,6 +66,15 @@ std::vector<int> Collectives::everybody() const {
   for (int peer = 0; peer < size(); ++peer)
     ranks[peer] = peer;
   return ranks;
+}
+
+std::int64_t Collectives::segmentElements(const Elements &elements) const {
+  // Between nodes, just below what MPI sends over TCP without asking the
+  // receiver first (64 KB in Open MPI), so that no answer is waited for. Inside
+  // a node, what fits into the cache several times.
+  constexpr std::int64_t kBetweenNodes = 48 * 1024, kInsideNode = 256 * 1024;
+  std::int64_t bytes = nodes.count() > 1 ? kBetweenNodes : kInsideNode;
+  return bytes / static_cast<std::int64_t>(sizeOf(elements.type));
 }
 
 char *Collectives::scratchOf(std::int64_t bytes) {
@@ -123,7 +124,7 @@ void Collectives::share(const Elements &elements,
                         const std::vector<Shard> &shards,
                         const std::vector<int> &contributors,
                         const std::vector<int> &receivers) {
-  std::int64_t length = segmentElements(elements.type);
+  std::int64_t length = segmentElements(elements);
   std::int64_t longest = 0;
   Shard mine{rank, 0, 0};
   // Those behind this rank first, as everywhere.
@@ -244,7 +245,7 @@ void Collectives::allReduceInRing(const Elements &elements) {
   std::int64_t elementBytes = sizeOf(elements.type);
   std::int64_t length =
       std::clamp((longest + kFewestPerPart - 1) / kFewestPerPart,
-                 kLeastBytes / elementBytes, segmentElements(elements.type));
+                 kLeastBytes / elementBytes, segmentElements(elements));
   std::int64_t perPart = (longest + length - 1) / length;
   std::int64_t window = std::min<std::int64_t>(kWindow, perPart);
   char *space = scratchOf(window * length * elementBytes);
@@ -324,7 +325,7 @@ void Collectives::allReduceInTree(const Elements &elements) {
       steps.push_back({rank + inner, folds, false, false});
   }
 
-  std::int64_t length = segmentElements(elements.type);
+  std::int64_t length = segmentElements(elements);
   std::int64_t elementBytes = sizeOf(elements.type);
   std::int64_t segments = (elements.count + length - 1) / length;
   std::int64_t stages = static_cast<std::int64_t>(steps.size());

@@ -73,6 +73,8 @@ private:
 
   int size() const { return nodes.size(); }
   std::vector<int> everybody() const;
+  /// Elements of a segment, the same on all ranks.
+  std::int64_t segmentElements(const Elements &elements) const;
   /// Scratch memory of at least so many bytes.
   char *scratchOf(std::int64_t bytes);
 
