@@ -122,13 +122,24 @@ private:
          << ",\"type\":" << typeText(type.getElementType()) << ",\"shape\":[";
       llvm::interleave(type.getShape(), os, ",");
       os << "],\"partial\":";
-      auto sync = parameter->getAttrOfType<dist::SyncAttr>(dist::kSyncAttr);
-      os << axesText(sync ? sync.getAxes() : ArrayRef<StringAttr>())
-         << ",\"cut\":[";
+      printPartial(parameter);
+      os << ",\"cut\":[";
       printCut(parameter, type);
       os << "]}";
     }
     os << "],\n";
+  }
+
+  /// The axes that the plan says, and those over which parts of the gradient
+  /// are partial before they are added, as those of tied weights are.
+  void printPartial(nn::VariableOp parameter) {
+    auto sync = parameter->getAttrOfType<dist::SyncAttr>(dist::kSyncAttr);
+    SmallVector<StringAttr> axes;
+    for (StringAttr axis : grid.getAxes())
+      if ((sync && llvm::is_contained(sync.getAxes(), axis)) ||
+          llvm::is_contained(partial[parameter.getSymName()], axis))
+        axes.push_back(axis);
+    os << axesText(axes);
   }
 
   void printCut(nn::VariableOp parameter, RankedTensorType type) {
@@ -182,6 +193,7 @@ private:
       if (step)
         facts = step->factsOf(parameter.getSymName(),
                               states[parameter.getSymName()]);
+      llvm::append_range(partial[parameter.getSymName()], facts.partial);
       to << (i ? ",\n" : "\n") << " {\"parameter\":" << i
          << ",\"value\":" << bytesText(facts.value)
          << ",\"gradient\":" << bytesText(facts.gradient);
@@ -217,6 +229,8 @@ private:
   llvm::StringMap<std::vector<func::FuncOp>> functions;
   std::vector<nn::VariableOp> parameters;
   llvm::StringMap<std::vector<StringRef>> states;
+  /// Per parameter what the classes' steps say of its gradient.
+  llvm::StringMap<std::vector<StringAttr>> partial;
 };
 
 } // namespace

@@ -12,6 +12,8 @@
 #include "passes/Certificate/LaunchFacts.h"
 #include "dialects/Dist/Interfaces/Layouts.h"
 #include "dialects/NN/IR/NNOps.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -84,6 +86,18 @@ bool isSumOfArguments(spmd::LaunchOp launch) {
   });
 }
 
+/// What a launch without operands stores, or null.
+Attribute storedNumber(spmd::LaunchOp launch) {
+  if (launch.getBody().empty() || !launch.getInputs().empty())
+    return Attribute();
+  auto yield = dyn_cast<spmd::YieldOp>(launch.getBody().front().back());
+  Attribute number;
+  if (!yield || yield.getValues().size() != 1 ||
+      !matchPattern(yield.getValues()[0], m_Constant(&number)))
+    return Attribute();
+  return number;
+}
+
 class Facts {
 public:
   Facts(spmd::LaunchOp launch, dist::GridAttr grid, nn::PartitionableOp op)
@@ -151,10 +165,27 @@ private:
 
 } // namespace
 
+StringRef neutralOf(Attribute number) {
+  if (auto real = dyn_cast_or_null<FloatAttr>(number)) {
+    double x = real.getValueAsDouble();
+    if (std::isinf(x))
+      return x < 0 ? "max" : "min";
+    return x == 0 ? "sum" : x == 1 ? "prod" : "";
+  }
+  auto integer = dyn_cast_or_null<IntegerAttr>(number);
+  if (!integer)
+    return "";
+  llvm::APInt x = integer.getValue();
+  if (x.isZero() || x.isOne())
+    return x.isZero() ? "sum" : "prod";
+  return x.isMinSignedValue() ? "max" : x.isMaxSignedValue() ? "min" : "";
+}
+
 LaunchFacts factsOf(spmd::LaunchOp launch, dist::GridAttr grid,
                     bool isMeanStep) {
   LaunchFacts facts;
   facts.isLinear = isSumOfArguments(launch);
+  facts.neutral = neutralOf(storedNumber(launch));
   LaunchedOperation operation(launch);
   nn::PartitionableOp op = operation.get();
   if (!op)

@@ -32,8 +32,15 @@ struct LaunchFacts {
   llvm::StringRef by;
   /// A fused body of sums and differences.
   bool isLinear = false;
+  /// Of a launch that fills its outputs with one number: the combination that
+  /// this number does not change; else empty.
+  llvm::StringRef neutral;
   std::optional<MeanFacts> mean;
 };
+
+/// By which combination a number changes nothing: "sum", "prod", "max", "min",
+/// or "".
+llvm::StringRef neutralOf(mlir::Attribute number);
 
 /// `isMeanStep`: in the step of a loss that is a mean over all samples.
 LaunchFacts factsOf(spmd::LaunchOp launch, dist::GridAttr grid,

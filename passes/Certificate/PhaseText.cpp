@@ -14,7 +14,6 @@
 #include "passes/Certificate/LaunchFacts.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/JSON.h"
-#include <cmath>
 
 using namespace mlir;
 
@@ -71,23 +70,7 @@ static StringRef neutralOf(nn::VariableOp variable) {
   auto value = dyn_cast<DenseElementsAttr>(variable.getInitial());
   if (variable.getRole() != nn::Role::constant || !value || !value.isSplat())
     return "";
-  if (auto real = dyn_cast<FloatAttr>(value.getSplatValue<Attribute>())) {
-    double x = real.getValueAsDouble();
-    return x == 0                   ? "sum"
-           : x == 1                 ? "prod"
-           : std::isinf(x) && x < 0 ? "max"
-           : std::isinf(x)          ? "min"
-                                    : "";
-  }
-  auto integer = dyn_cast<IntegerAttr>(value.getSplatValue<Attribute>());
-  if (!integer)
-    return "";
-  llvm::APInt x = integer.getValue();
-  return x.isZero()             ? "sum"
-         : x.isOne()            ? "prod"
-         : x.isMinSignedValue() ? "max"
-         : x.isMaxSignedValue() ? "min"
-                                : "";
+  return certificate::neutralOf(value.getSplatValue<Attribute>());
 }
 
 static bool isPack(spmd::LaunchOp launch) {
@@ -237,6 +220,8 @@ void PhaseText::printLaunch(spmd::LaunchOp launch,
   }
   if (facts.isLinear)
     os << ",\"linear\":true";
+  if (!facts.neutral.empty())
+    os << ",\"neutral\":\"" << facts.neutral << "\"";
   if (facts.mean)
     os << ",\"mean\":{\"terms\":" << facts.mean->terms
        << ",\"scale\":" << llvm::format("%.17g", facts.mean->scale)
@@ -338,10 +323,14 @@ void PhaseText::collectCalls(ParameterFacts &facts) const {
       return llvm::any_of(written,
                           [&](ByteRange bytes) { return bytes.contains(at); });
     });
+    LaunchFacts made = certificate::factsOf(launch, grid, false);
+    for (const auto &axes : made.partial)
+      for (StringAttr axis : axes)
+        if (!llvm::is_contained(facts.partial, axis))
+          facts.partial.push_back(axis);
     StringRef kernel = launch.getKernel();
     bool isSum = kernel == "nn.add" || kernel == "nn.sub" ||
-                 kernel == "nn.neg" ||
-                 certificate::factsOf(launch, grid, false).isLinear;
+                 kernel == "nn.neg" || made.isLinear;
     bool isMove = kernel == "copy" || kernel.starts_with("spmd.") ||
                   kernel == "nn.reshape" || kernel == "nn.transpose";
     if (!isSum && !isMove)

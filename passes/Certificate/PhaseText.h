@@ -47,6 +47,8 @@ struct ParameterFacts {
   std::vector<ByteRange> states;
   /// Calls that carry the gradient; calls that fetch the value.
   llvm::SmallVector<int64_t> calls, fetches;
+  /// Axes over which kernels make parts of the gradient that are to be added.
+  llvm::SmallVector<mlir::StringAttr> partial;
   /// The action that updates it, or -1.
   int64_t update = -1;
 };

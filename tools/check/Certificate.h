@@ -139,6 +139,9 @@ struct Action {
   Reduction partialBy = Reduction::none;
   /// A fused kernel whose sum of results is the result of the sums.
   bool isLinear = false;
+  /// Of a launch that fills its outputs with one number: the combination that
+  /// this does not change.
+  Reduction neutral = Reduction::none;
   /// Of pack and unpack: the call of their move, or -1.
   int ofCall = -1;
   /// Terms of a mean that this launch weighs by `scale`; 0: none. `over`: the

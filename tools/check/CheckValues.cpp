@@ -261,7 +261,7 @@ private:
 
   void finishResult(const Action &launch, Value &result, bool isNeutral) {
     if (!(isNeutral && isLinear(launch)))
-      result.neutral = Reduction::none;
+      result.neutral = launch.neutral;
     if (launch.name == "spmd.pack")
       result.packedFor = launch.ofCall;
     if (!launch.parts.empty()) {

@@ -513,6 +513,9 @@ private:
     if (action.partial.empty() != (action.partialBy == Reduction::none))
       refuse(members.take("launch"), "\"partial\" and \"by\" go together");
     action.isLinear = members.flag("linear");
+    action.neutral = readReduction(members.optional("neutral"));
+    if (action.neutral != Reduction::none && !action.reads.empty())
+      refuse(members.take("neutral"), "a launch that fills reads nothing");
     action.ofCall = static_cast<int>(members.numberOr("move", -1));
     if (const Json *mean = members.optional("mean")) {
       Members fields(*mean, "\"mean\" of an action");
