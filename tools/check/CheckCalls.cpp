@@ -185,7 +185,7 @@ private:
       return false;
     }
     if (expected.size() == own.size())
-      return true;
+      return compareBuckets(first, second);
     bool isShort = own.size() < expected.size();
     int longer = isShort ? first : second;
     int at = calls[longer][std::min(expected.size(), own.size())];
@@ -203,6 +203,49 @@ private:
                 "every rank takes part in every call of its communicators, "
                 "also with nothing to send"});
     return false;
+  }
+
+  /// Where parameters lie in the buffer of a call: number, offset, size.
+  using BucketLayout = std::vector<std::array<std::int64_t, 3>>;
+  BucketLayout bucketOf(int rankClass, int action) const {
+    const Action &call = phases[rankClass]->actions[action];
+    const Bytes &bucket = phases[rankClass]->buffers[call.buffer].bytes;
+    BucketLayout layout;
+    if (phaseName != "step" || call.table >= 0)
+      return layout;
+    for (const ParameterUse &use : certificate.classes[rankClass].parameters)
+      for (const Bytes &bytes : {use.gradient, use.value})
+        if (bytes.size() > 0 && bucket.contains(bytes))
+          layout.push_back(
+              {use.parameter, bytes.begin - bucket.begin, bytes.size()});
+    return layout;
+  }
+
+  /// What is combined element by element is the same parameter everywhere.
+  bool compareBuckets(int first, int second) {
+    for (std::size_t n = 0; n < calls[first].size(); ++n) {
+      BucketLayout expected = bucketOf(first, calls[first][n]);
+      BucketLayout own = bucketOf(second, calls[second][n]);
+      auto [mine, other] = std::mismatch(own.begin(), own.end(),
+                                         expected.begin(), expected.end());
+      if (mine == own.end() && other == expected.end())
+        continue;
+      auto text = [&](BucketLayout::iterator at, BucketLayout::iterator end) {
+        return at == end ? std::string("no more parameters")
+                         : certificate.parameters[(*at)[0]].name + ", " +
+                               std::to_string((*at)[2]) + " bytes, at byte " +
+                               std::to_string((*at)[1]);
+      };
+      report.add({"a bucket holds other parameters on other ranks",
+                  placeOf(certificate.classes[second], phases[second],
+                          calls[second][n]),
+                  text(mine, own.end()),
+                  text(other, expected.end()) + ", as in class " +
+                      certificate.classes[first].name,
+                  "buckets are laid out alike on all ranks that share them"});
+      return false;
+    }
+    return true;
   }
 
   //===--------------------------------------------------------------------===//

@@ -324,9 +324,11 @@ private:
     whole.axes = launch.parts.empty() ? 0 : launch.axes;
     whole.base = buffer.bytes.begin;
     for (const Values::Piece &piece : values.in(buffer.bytes)) {
-      whole.buffer = piece.value->buffer;
-      pendingWrites.push_back({piece.bytes, whole});
+      Value &value = pendingWrites.emplace_back(piece.bytes, whole).second;
+      value.buffer = piece.value->buffer;
     }
+    whole.buffer = index;
+    values.write(buffer.bytes, whole);
     for (const auto &[bytes, value] : pendingWrites)
       values.write(bytes, value);
     pendingWrites.clear();
@@ -436,12 +438,17 @@ private:
     std::int64_t gradientAt =
         use.gradient.begin - phase.buffers[gradient].bytes.begin;
     if (valueAt != gradientAt)
-      return refuse("an update pairs a parameter with another one's gradient",
-                    "the value lies " + std::to_string(valueAt) +
-                        " bytes into its bucket, the gradient " +
-                        std::to_string(gradientAt),
-                    "the same distance", "compile again", where);
+      return refusePair(valueAt, gradientAt, where);
     checkGradient(launch, use, gradient, where);
+  }
+
+  void refusePair(std::int64_t valueAt, std::int64_t gradientAt,
+                  const std::string &where) {
+    refuse("an update pairs a parameter with another one's gradient",
+           "the value lies " + std::to_string(valueAt) +
+               " bytes into its bucket, the gradient " +
+               std::to_string(gradientAt),
+           "the same distance", "compile again", where);
   }
 
   void checkGradient(const Action &launch, const ParameterUse &use, int bucket,
@@ -617,14 +624,26 @@ private:
                       "bytes " + std::to_string(buffer.bytes.begin) + " to " +
                           std::to_string(buffer.bytes.end),
                       "all bytes of the parameter", "compile again", where);
+      std::int64_t covered = use.value.begin;
+      for (const Values::Piece &piece : values.in(use.value))
+        if (piece.bytes.begin == covered)
+          covered = piece.bytes.end;
+      if (covered < use.value.end && (in.isServers || call.servers == 0))
+        return refuse("a parameter is fetched that no owner has updated",
+                      "nothing at byte " + std::to_string(covered),
+                      "an update of the owner's part first",
+                      "a fetch follows the update", where);
       ++fetched[p];
       if (std::find(use.fetches.begin(), use.fetches.end(), call.index) ==
           use.fetches.end())
         return refuse("a parameter is fetched by another call than stated",
                       "call " + std::to_string(call.index),
                       callsText(use.fetches), "compile again", where);
-      checkPushed(call, use, where);
+      checkPushed(call, use, use.value.begin - buffer.bytes.begin, where);
     }
+    // Servers have their own parts only.
+    if (in.isServers)
+      return;
     values.update(buffer.bytes, [](Value &value) {
       value.parts.clear();
       value.axes = 0;
@@ -635,11 +654,14 @@ private:
 
   /// A server has got the gradient of what it sends.
   void checkPushed(const Action &call, const ParameterUse &use,
-                   const std::string &where) {
+                   std::int64_t valueAt, const std::string &where) {
     if (call.servers == 0 || in.isServers)
       return;
     const Parameter &parameter = certificate.parameters[use.parameter];
-    for (const Values::Piece &piece : values.in(use.gradient))
+    std::int64_t covered = use.gradient.begin;
+    for (const Values::Piece &piece : values.in(use.gradient)) {
+      if (piece.bytes.begin == covered)
+        covered = piece.bytes.end;
       if (!piece.value->isGone ||
           piece.value->combined != certificate.significant(parameter.partial))
         return refuse("a parameter is fetched from servers that have not got "
@@ -650,6 +672,15 @@ private:
                       "a push over " + axesText(parameter.partial) +
                           " before the fetch",
                       "every fetch of a step has its push", where);
+      std::int64_t gradientAt = use.gradient.begin - piece.value->base;
+      if (gradientAt != valueAt)
+        return refusePair(valueAt, gradientAt, where);
+    }
+    if (covered < use.gradient.end)
+      refuse("a gradient is pushed to servers that was not computed",
+             "nothing at byte " + std::to_string(covered),
+             "a gradient that this step computes",
+             "look for a launch that one class lacks", where);
   }
 
   void visitMove(const Action &call) {
