@@ -134,9 +134,12 @@ private:
   /// are partial before they are added, as those of tied weights are.
   void printPartial(nn::VariableOp parameter) {
     auto sync = parameter->getAttrOfType<dist::SyncAttr>(dist::kSyncAttr);
+    // What is made of gathered factors is no sum of parts.
+    bool isSum = sync && dist::stringifySyncMethod(sync.getMethod()) !=
+                             "factor_broadcast";
     SmallVector<StringAttr> axes;
     for (StringAttr axis : grid.getAxes())
-      if ((sync && llvm::is_contained(sync.getAxes(), axis)) ||
+      if ((isSum && llvm::is_contained(sync.getAxes(), axis)) ||
           llvm::is_contained(partial[parameter.getSymName()], axis))
         axes.push_back(axis);
     os << axesText(axes);

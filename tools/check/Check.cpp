@@ -109,12 +109,13 @@ private:
     for (const RankClass &each : certificate.classes)
       for (const Phase &phase : each.phases)
         most =
-            std::max(most, phase.calls.size() + certificate.parameters.size());
+            std::max(most, phase.calls.size() + certificate.parameters.size() +
+                               certificate.classes.size());
     if (certificate.allRanks() <= kMaxWork / static_cast<std::int64_t>(most))
       return true;
     report.add({"the certificate is too large to check", "the certificate",
                 std::to_string(certificate.allRanks()) + " ranks with " +
-                    std::to_string(most) + " calls and parameters",
+                    std::to_string(most) + " calls, parameters and classes",
                 "at most 2^27 together", "check a smaller grid"});
     return false;
   }

@@ -60,6 +60,8 @@ Unrolled unroll(const Phase &phase) {
     result.atEnd[step] = clocks[0];
     previous = std::move(events);
     events.clear();
+    // The host issues the next step when compute has ended.
+    join(clocks[1], clocks[0]);
   }
   return result;
 }

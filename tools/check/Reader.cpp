@@ -243,6 +243,7 @@ private:
 
   RankSet readRanks(const std::vector<Json> &list) {
     RankSet ranks;
+    std::int64_t count = 0;
     for (const Json &entry : list) {
       auto numbers = readTuple(entry, 2, 3, "ranks [first, last, step]");
       RankRange range{numbers[0], numbers[1],
@@ -255,6 +256,9 @@ private:
         refuse(entry, "rank " + std::to_string(range.last) +
                           " is none of the " +
                           std::to_string(certificate.allRanks()) + " ranks");
+      count += (range.last - range.first) / range.step + 1;
+      if (count > certificate.allRanks())
+        refuse(entry, "more ranks are listed than there are");
       ranks.push_back(range);
     }
     return ranks;
@@ -331,6 +335,7 @@ private:
 
   std::vector<MessageRun> readMessages(const std::vector<Json> &list) {
     std::vector<MessageRun> runs;
+    std::int64_t total = 0;
     for (const Json &entry : list) {
       auto numbers = readTuple(
           entry, 4, 4, "messages [delta, stride, count, elements]", -kMaxRanks);
@@ -339,6 +344,9 @@ private:
           run.stride > kMaxRanks || run.delta > kMaxRanks)
         refuse(entry, "messages [delta, stride, count, elements] need a count "
                       "and a size of at least 1");
+      if (run.elements > (kMaxNumber - total) / run.count)
+        refuse(entry, "messages have more than 2^50 elements");
+      total += run.count * run.elements;
       runs.push_back(run);
     }
     return runs;
@@ -347,6 +355,7 @@ private:
   void readTable(const Json &value) {
     Members members(value, "a table");
     Table table;
+    std::int64_t ranks = 0;
     const Json *parts = members.optional("parts");
     table.isParts = parts != nullptr;
     const std::vector<Json> &entries =
@@ -355,6 +364,10 @@ private:
       Members fields(entry, "an entry of a table");
       TableEntry row;
       row.ranks = readRanks(fields.list("ranks"));
+      for (const RankRange &range : row.ranks)
+        ranks += (range.last - range.first) / range.step + 1;
+      if (ranks > certificate.allRanks())
+        refuse(entry, "the table lists more ranks than there are");
       if (table.isParts) {
         row.parts = readParts(fields.list("parts"));
       } else {

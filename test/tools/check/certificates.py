@@ -353,13 +353,15 @@ def has_race(phase):
     last = {}
     events = {}
     previous = {}
+    ended = 0
     for step in range(2):
         start = {"host": "input", "stream": "compute"}
         end = {"host": "result", "stream": "compute"}
         for action in [start, *phase["actions"], end]:
-            known = 0
+            # The host issues a step when compute has ended the one before.
+            known = ended
             if action["stream"] in last:
-                known = before[last[action["stream"]]] | (
+                known |= before[last[action["stream"]]] | (
                     1 << last[action["stream"]])
             if "wait" in action:
                 marks = previous if action.get("previous") else events
@@ -372,6 +374,7 @@ def has_race(phase):
             nodes.append(action)
             before.append(known)
         previous, events = events, {}
+        ended = before[last["compute"]] | (1 << last["compute"])
     uses = {"compute": [], "comm": []}
     for i, action in enumerate(nodes):
         for where, is_write in uses_of(phase, action):
