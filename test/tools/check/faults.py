@@ -965,7 +965,7 @@ def parts_lose_the_remainder(cert, rng):
 
 @fault
 def next_step_does_not_wait(cert, rng):
-    """The wait for the previous step's mark is missing."""
+    """The wait for the previous step's mark is missing, or comes too late."""
     cert = copy.deepcopy(cert)
     places = [(s, a) for s in steps(cert) for a in s["actions"]
               if a.get("previous")]
@@ -974,6 +974,10 @@ def next_step_does_not_wait(cert, rng):
         return None
     step, wait = place
     remove(step, wait)
+    if rng.random() < 0.5:
+        record = next(i for i, a in enumerate(step["actions"])
+                      if a.get("record") == wait["wait"])
+        step["actions"].insert(rng.randrange(record + 1), wait)
     return cert if has_race(step) else None
 
 
