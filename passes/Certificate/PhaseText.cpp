@@ -101,21 +101,25 @@ PhaseText::PhaseText(ModuleOp module, dist::GridAttr grid,
 }
 
 void PhaseText::matchMoves() {
-  // The last call, and the packs that wait for theirs, by staging buffer.
-  llvm::DenseMap<Value, int64_t> sent;
-  llvm::DenseMap<Value, Operation *> packed;
+  // The last call, and the packs that wait for theirs, by staging buffer and
+  // move: ranks that send nothing share an empty buffer.
+  using Key = std::pair<Value, Attribute>;
+  llvm::DenseMap<Key, int64_t> sent;
+  llvm::DenseMap<Key, Operation *> packed;
   for (Operation *op : actions) {
     if (auto call = dyn_cast<spmd::CommunicateOp>(op)) {
-      if (Operation *pack = packed.lookup(call.getBuffer()))
+      Key key = {call.getBuffer(), call.getMoveAttr()};
+      if (Operation *pack = packed.lookup(key))
         moveOf[pack] = callNumbers.lookup(op);
-      packed.erase(call.getBuffer());
-      sent[call.getBuffer()] = callNumbers.lookup(op);
+      packed.erase(key);
+      sent[key] = callNumbers.lookup(op);
     }
     auto launch = dyn_cast<spmd::LaunchOp>(op);
     if (launch && isPack(launch))
-      packed[launch.getOutputs()[0]] = op;
+      packed[{launch.getOutputs()[0], launch.getParamsAttr()}] = op;
     if (launch && isUnpack(launch) && launch.getInputs().size() == 2)
-      if (auto it = sent.find(launch.getInputs()[1]); it != sent.end())
+      if (auto it = sent.find({launch.getInputs()[1], launch.getParamsAttr()});
+          it != sent.end())
         moveOf[op] = it->second;
   }
 }
