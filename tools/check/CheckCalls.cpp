@@ -40,6 +40,15 @@ namespace {
 
 constexpr std::size_t kMaxMessages = std::size_t(1) << 27;
 
+/// What a call is for: of "A reads B" and "values of A" it is A. A rank without
+/// a part of B may name what stands for it.
+std::string purposeOf(const std::string &label) {
+  const std::string values = "values of ";
+  if (label.compare(0, values.size(), values) == 0)
+    return label.substr(values.size());
+  return label.substr(0, label.find(" reads "));
+}
+
 std::string labelText(const Action &call) {
   return call.name + " '" + call.label + "'";
 }
@@ -140,7 +149,7 @@ private:
                                                         const Action &other) {
     if (mine.name != other.name)
       return {mine.name, other.name};
-    if (mine.label != other.label)
+    if (purposeOf(mine.label) != purposeOf(other.label))
       return {"'" + mine.label + "'", "'" + other.label + "'"};
     if (mine.type != other.type)
       return {"elements of " + mine.type, "elements of " + other.type};
