@@ -176,6 +176,22 @@ def bucket_calls(cls):
     return found
 
 
+def is_simple(cls):
+    """Whether each bucket is: record, wait, call, record; wait, update; and
+    nothing goes on in the next step."""
+    step = step_of(cls)
+    if any(a.get("previous") for a in step["actions"]):
+        return False
+    for call, update, _ in bucket_calls(cls):
+        i = index_of(step, call)
+        ready, done = step["actions"][i - 1], step["actions"][i + 1]
+        if ("wait" not in ready or done.get("record") is None
+                or call["stream"] != "comm" or done["stream"] != "comm"
+                or update["stream"] != "compute"):
+            return False
+    return True
+
+
 def move_to_comm(cls, owner):
     """Updates on the communication stream, at the end of the step, and the
     next step begins when they have ended. `owner(call, update, uses)` changes
@@ -301,8 +317,13 @@ def on_both_streams(cert, rng):
     names = [(c["label"], u["calls"]) for c, _, us in
              bucket_calls(cert["classes"][0]) for u in us[:1]]
     step = step_of(cert["classes"][0])
-    labels = [label for label, calls in names
-              if "record" in step["actions"][index_of(step, calls[0]) + 1]]
+
+    def has_own_events(call):
+        i = index_of(step, call)
+        around = step["actions"][i - 1], step["actions"][i + 1]
+        return "wait" in around[0] and "record" in around[1]
+
+    labels = [label for label, calls in names if has_own_events(calls[0])]
     for i, x in enumerate(labels):
         for y in labels[i + 1:]:
             places.append((x, y))

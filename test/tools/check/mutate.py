@@ -46,6 +46,11 @@ def more_programs(programs):
         buckets = certificates.bucket_calls(cert["classes"][0])
         if not step or not buckets:
             continue
+        found = certificates.on_both_streams(cert, random.Random(0))
+        if found:
+            made[name + "-streams"] = found[0]
+        if not all(map(certificates.is_simple, cert["classes"])):
+            continue
         made[name + "-late"] = certificates.with_late_updates(cert)
         made[name + "-owners"] = certificates.with_owners(cert)
         everywhere = set(certificates.significant(
@@ -55,9 +60,6 @@ def more_programs(programs):
         if (all(set(call["axes"]) >= everywhere for call, _, _ in buckets)
                 and len(in_buckets) == len(cert["parameters"])):
             made[name + "-servers"] = certificates.with_servers(cert, 3)
-        found = certificates.on_both_streams(cert, random.Random(0))
-        if found:
-            made[name + "-streams"] = found[0]
     return made
 
 
