@@ -11,8 +11,14 @@ themselves, not by numbers: what is moved or removed is numbered when the text
 is written.
 """
 
-import copy
 import json
+import pickle
+
+
+def copy_of(value):
+    """A copy in which what was one dictionary stays one; faster than deepcopy.
+    """
+    return pickle.loads(pickle.dumps(value, pickle.HIGHEST_PROTOCOL))
 
 
 def load(path):
@@ -37,7 +43,7 @@ def load(path):
 
 def text_of(cert):
     """The certificate with numbers in place of dictionaries."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     for cls in cert["classes"]:
         for phase in cls["phases"]:
             numbers = {id(c): i for i, c in enumerate(calls_of(phase))}
@@ -152,11 +158,11 @@ def find_use(cls, call):
 
 def one_class_per_rank(cert):
     """The same program, every rank being a class of its own."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     classes = []
     for cls in cert["classes"]:
         for rank in ranks_of(cls):
-            own = copy.deepcopy(cls)
+            own = copy_of(cls)
             own["name"] = f"r{rank}"
             own["ranks"] = [[rank, rank]]
             classes.append(own)
@@ -221,7 +227,7 @@ def move_to_comm(cls, owner):
 
 
 def with_late_updates(cert):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     for cls in cert["classes"]:
         move_to_comm(cls, lambda call, update, uses: [update])
     return cert
@@ -254,7 +260,7 @@ def fetch_of(call, update, uses, parts):
 
 def with_owners(cert):
     """A parameter server whose owners are the workers."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
 
     def owner(call, update, uses):
         parts = shares(call["count"], group_size(cert, call["axes"]))
@@ -269,9 +275,9 @@ def with_owners(cert):
 
 def with_servers(cert, servers):
     """A parameter server on ranks of its own."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     workers = group_size(cert, [name for name, _ in cert["grid"]])
-    first = copy.deepcopy(cert["classes"][0])
+    first = copy_of(cert["classes"][0])
     server = {"name": "servers", "ranks": [[workers, workers + servers - 1]],
               "servers": True, "arena": first["arena"],
               "persistent": first["persistent"], "parameters": [],

@@ -10,10 +10,8 @@ other systems shipped. A fault that might be harmless is made only where a
 brute-force search over the order of a step says that it is not.
 """
 
-import copy
-
 from certificates import (add_event, axis_sizes, bucket_calls, buffer_of,
-                          bytes_of, calls_of, find_use, has_race,
+                          bytes_of, calls_of, copy_of, find_use, has_race,
                           in_one_group, index_of, insert_after, insert_before,
                           on_both_streams, one_class_per_rank, overlap,
                           phase_of, ranks_of, remove, significant, step_of)
@@ -67,7 +65,7 @@ def single(cert, rng):
 
 @fault
 def dropped_reduction(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     number = choose(rng, reductions(cert, steps(cert)[0]))
     if number is None:
         return None
@@ -78,7 +76,7 @@ def dropped_reduction(cert, rng):
 
 @fault
 def reduced_twice(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     number = choose(rng, reductions(cert, steps(cert)[0]))
     if number is None:
         return None
@@ -94,7 +92,7 @@ def reduced_twice(cert, rng):
 @fault
 def tied_weight_reduced_twice(cert, rng):
     """The gradient of one parameter of a bucket has a call of its own too."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     uses = [(i, u["parameter"]) for i, (_, _, us) in
             enumerate(bucket_calls(cert["classes"][0])) for u in us
             if u["gradient"][1] > 0]
@@ -122,7 +120,7 @@ def tied_weight_reduced_twice(cert, rng):
 @fault
 def half_reduced(cert, rng):
     """One axis of a reduction over two is missing."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     numbers = [n for n in reductions(cert, steps(cert)[0])
                if len(significant(cert, numbered(steps(cert)[0],
                                                  n)["axes"])) > 1]
@@ -139,7 +137,7 @@ def half_reduced(cert, rng):
 
 @fault
 def reduced_over_another_axis(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     number = choose(rng, reductions(cert, steps(cert)[0]))
     if number is None:
         return None
@@ -155,7 +153,7 @@ def reduced_over_another_axis(cert, rng):
 
 @fault
 def maximum_by_sum(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     number = choose(rng, reductions(cert, steps(cert)[0]))
     if number is None:
         return None
@@ -168,7 +166,7 @@ def maximum_by_sum(cert, rng):
 
 @fault
 def partial_labelled_as_replicated(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     launches = [i for i, a in enumerate(steps(cert)[0]["actions"])
                 if any(a.get("partial", []))]
     place = choose(rng, launches)
@@ -187,7 +185,7 @@ def partial_labelled_as_replicated(cert, rng):
 @fault
 def replicated_added_to_partial(cert, rng):
     """A kernel computes with a partial value and a whole one."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     step = rng.choice(steps(cert))
     places = []
     for i, action in enumerate(step["actions"]):
@@ -211,7 +209,7 @@ def replicated_added_to_partial(cert, rng):
 @fault
 def other_partial_axes(cert, rng):
     """The account says that a gradient is partial over other axes."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     axes = significant(cert, axis_sizes(cert))
     parameters = [p for p in cert["parameters"]]
     if not axes or not parameters:
@@ -248,7 +246,7 @@ def gradient_never_computed(cert, rng):
 @fault
 def bucket_misses_a_parameter(cert, rng):
     """A bucket ends before its last parameter, on all ranks alike."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     buckets = [i for i, (call, _, uses) in
                enumerate(bucket_calls(cert["classes"][0]))
                if is_shared(cert, call) and len(uses) > 1]
@@ -275,7 +273,7 @@ def bucket_misses_a_parameter(cert, rng):
 
 @fault
 def parameters_overlap_in_a_bucket(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     key = rng.choice(["value", "gradient"])
     cls = rng.choice(cert["classes"])
     uses = sorted((u for u in cls["parameters"] if u[key][1] > 0),
@@ -289,7 +287,7 @@ def parameters_overlap_in_a_bucket(cert, rng):
 
 @fault
 def gradient_of_another_parameter(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cls = rng.choice(cert["classes"])
     uses = [u for u in cls["parameters"] if u["gradient"][1] > 0]
     pairs = [(a, b) for a in uses for b in uses
@@ -305,7 +303,7 @@ def gradient_of_another_parameter(cert, rng):
 
 @fault
 def updated_before_reduced(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cls = rng.choice(on_grid(cert))
     buckets = [b for b in bucket_calls(cls) if is_shared(cert, b[0])]
     if not buckets:
@@ -321,7 +319,7 @@ def updated_before_reduced(cert, rng):
 
 @fault
 def updated_twice(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cls = rng.choice(cert["classes"])
     updates = [u["update"] for u in cls["parameters"]
                if "update" in u and u["value"][1] > 0]
@@ -334,7 +332,7 @@ def updated_twice(cert, rng):
 
 @fault
 def never_updated(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cls = rng.choice(cert["classes"])
     updates = [u["update"] for u in cls["parameters"]
                if "update" in u and u["value"][1] > 0]
@@ -351,7 +349,7 @@ def cut_places(cert):
 
 @fault
 def shards_overlap(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cut = choose(rng, cut_places(cert))
     if cut is None:
         return None
@@ -365,7 +363,7 @@ def shards_overlap(cert, rng):
 @fault
 def shard_offsets_by_floor(cert, rng):
     """All shards are as small as the smallest: the remainder is lost."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cut = choose(rng, cut_places(cert))
     if cut is None:
         return None
@@ -381,7 +379,7 @@ def shard_offsets_by_floor(cert, rng):
 
 @fault
 def empty_shard_with_a_row(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cut = choose(rng, cut_places(cert))
     if cut is None:
         return None
@@ -578,7 +576,7 @@ def message_entries(cert):
 @fault
 def wrong_neighbour(cert, rng):
     """A peer by its place in the group in place of its rank."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [(side, run) for _, e in message_entries(cert)
               for side in ("send", "receive") for run in e[side]]
     place = choose(rng, places)
@@ -593,7 +591,7 @@ def wrong_neighbour(cert, rng):
 @fault
 def narrow_halo(cert, rng):
     """A move brings fewer elements, on both sides and in the buffer."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     tables = sorted({t for t, _ in message_entries(cert)})
     table = choose(rng, tables)
     if table is None:
@@ -631,7 +629,7 @@ def narrow_halo(cert, rng):
 
 @fault
 def message_of_another_size(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [run for _, e in message_entries(cert)
               for run in e["send"] + e["receive"]]
     run = choose(rng, places)
@@ -643,7 +641,7 @@ def message_of_another_size(cert, rng):
 
 @fault
 def lost_message(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [(e, side) for _, e in message_entries(cert)
               for side in ("send", "receive") if e[side]]
     place = choose(rng, places)
@@ -672,7 +670,7 @@ def table_of_another_move(cert, rng):
 
 @fault
 def parts_of_another_size(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     used = {a["table"] for c in cert["classes"] for p in c["phases"]
             for a in p["actions"] if "table" in a}
     places = [run for t, table in enumerate(cert["tables"]) if t in used
@@ -689,7 +687,7 @@ def parts_of_another_size(cert, rng):
 
 @fault
 def remainder_of_the_batch_lost(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [i for c in cert["classes"] for p in c["phases"]
               for i in p["inputs"] if i["samples"] > 0]
     place = choose(rng, places)
@@ -702,7 +700,7 @@ def remainder_of_the_batch_lost(cert, rng):
 @fault
 def mean_by_ranks(cert, rng):
     """Every rank takes the mean of its own samples, then ranks are averaged."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     cls = rng.choice(on_grid(cert))
     means = [a for a in step_of(cls)["actions"] if a.get("mean")]
     mean = choose(rng, means)
@@ -741,7 +739,7 @@ def rank_in_two_classes(cert, rng):
 
 @fault
 def grid_of_another_size(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     axis = rng.choice(cert["grid"])
     axis[1] = rng.choice([s for s in (1, 2, 3, 4, 6) if s != axis[1]])
     return cert
@@ -757,7 +755,7 @@ def phases_with(cert, key):
 
 @fault
 def removed_wait(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     place = choose(rng, phases_with(cert, "wait"))
     if place is None:
         return None
@@ -776,7 +774,7 @@ def removed_wait(cert, rng):
 @fault
 def moved_record(cert, rng):
     """A record stands before what it is to mark the end of."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     place = choose(rng, phases_with(cert, "record"))
     if place is None:
         return None
@@ -801,7 +799,7 @@ def moved_record(cert, rng):
 
 @fault
 def wait_for_what_is_never_recorded(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     place = choose(rng, phases_with(cert, "wait"))
     if place is None:
         return None
@@ -813,7 +811,7 @@ def wait_for_what_is_never_recorded(cert, rng):
 
 @fault
 def wait_before_record(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     place = choose(rng, phases_with(cert, "wait"))
     if place is None:
         return None
@@ -831,7 +829,7 @@ def wait_before_record(cert, rng):
 
 @fault
 def recorded_twice(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     place = choose(rng, phases_with(cert, "record"))
     if place is None:
         return None
@@ -845,7 +843,7 @@ def recorded_twice(cert, rng):
 @fault
 def shared_temporaries(cert, rng):
     """Two buffers get the same bytes though both are in use."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     phase = rng.choice(rng.choice(cert["classes"])["phases"])
     # The writes and reads of each temporary, by name and place.
     spans = {}
@@ -892,7 +890,7 @@ def fetches(step):
 @fault
 def missing_fetch(cert, rng):
     """Owners update their parts, but nobody gets them."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     number = choose(rng, [c["label"] for c in fetches(steps(cert)[0])])
     if number is None:
         return None
@@ -905,7 +903,7 @@ def missing_fetch(cert, rng):
 
 @fault
 def fetch_before_update(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [(c, f) for c in cert["classes"] if step_of(c)
               for f in fetches(step_of(c))
               if "launch" in step_of(c)["actions"]
@@ -924,7 +922,7 @@ def fetch_before_update(cert, rng):
 @fault
 def owners_disagree(cert, rng):
     """Parts of push, update or fetch are another division than the rest's."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     everywhere = rng.random() < 0.5
     places = [i for i, a in enumerate(steps(cert)[0]["actions"])
               if len(a.get("parts", [])) > 1]
@@ -938,7 +936,7 @@ def owners_disagree(cert, rng):
              if len(a.get("parts", [])) > 1].index(place)
         if n >= len(parts) or parts[n]["parts"][-1][0] == 0:
             return None
-        own = copy.deepcopy(parts[n]["parts"])
+        own = copy_of(parts[n]["parts"])
         own[-2][0] += 1
         own[-1][0] -= 1
         if own[-2][1] != 1 or own[-1][1] != 1:
@@ -949,7 +947,7 @@ def owners_disagree(cert, rng):
 
 @fault
 def parts_lose_the_remainder(cert, rng):
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [c["label"] + c["kind"] for c in calls_of(steps(cert)[0])
               if len(c.get("parts", [])) > 1]
     place = choose(rng, places)
@@ -958,7 +956,7 @@ def parts_lose_the_remainder(cert, rng):
     for step in steps(cert):
         for call in calls_of(step):
             if call["label"] + call["kind"] == place and "parts" in call:
-                call["parts"] = copy.deepcopy(call["parts"])
+                call["parts"] = copy_of(call["parts"])
                 call["parts"][0 if call["parts"][0][0] else -1][0] -= 1
     return cert
 
@@ -966,7 +964,7 @@ def parts_lose_the_remainder(cert, rng):
 @fault
 def next_step_does_not_wait(cert, rng):
     """The wait for the previous step's mark is missing, or comes too late."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [(s, a) for s in steps(cert) for a in s["actions"]
               if a.get("previous")]
     place = choose(rng, places)
@@ -984,7 +982,7 @@ def next_step_does_not_wait(cert, rng):
 @fault
 def update_on_all_elements(cert, rng):
     """An owner updates what only others have reduced."""
-    cert = copy.deepcopy(cert)
+    cert = copy_of(cert)
     places = [(s, a) for s in steps(cert) for a in s["actions"]
               if "launch" in a and "parts" in a]
     place = choose(rng, places)
