@@ -21,6 +21,8 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Pass/PassManager.h"
+#include "passes/Certificate/Certificate.h"
+#include "tools/check/Check.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
@@ -77,13 +79,13 @@ Arguments makeArguments(CompileOptions &options) {
                  "the program; with --emit=source the folder of its source, "
                  "with another --emit the file of the IR",
                  options.output);
-  arguments.choice(
-      "--emit",
-      {"import", "train", "plan", "plan-file", "spmd", "schedule", "source"},
-      "stop after this phase and write what it gives (to the "
-      "terminal without -o); plan-file is the plan as JSON for "
-      "--plan",
-      options.emit);
+  arguments.choice("--emit",
+                   {"import", "train", "plan", "plan-file", "spmd", "schedule",
+                    "certificate", "source"},
+                   "stop after this phase and write what it gives (to the "
+                   "terminal without -o); plan-file is the plan as JSON for "
+                   "--plan, certificate what partita check proves",
+                   options.emit);
   arguments.text("--save-temps", "DIR",
                  "also write the IR after every phase into DIR",
                  options.saveTemps);
@@ -166,8 +168,10 @@ public:
     if (!isText)
       finishImport(input, model.report);
     bool isPlanFile = options.emit == "plan-file";
+    bool isCertificate = options.emit == "certificate";
     std::optional<Phase> last = options.emit.empty() ? Phase::source
                                 : isPlanFile         ? Phase::plan
+                                : isCertificate      ? Phase::schedule
                                                      : parsePhase(options.emit);
     if (last < model.phase) {
       llvm::errs() << "partita: error: " << input << " has been through phase "
@@ -186,7 +190,11 @@ public:
     if (*last == Phase::source)
       return writeProgram();
     if (isPlanFile)
-      return writePlanFile(planAsJson(module));
+      return writeText(planAsJson(module));
+    if (isCertificate) {
+      FailureOr<std::string> certificate = proveProgram();
+      return failed(certificate) ? kFailure : writeText(*certificate);
+    }
     if (options.output.empty()) {
       module.print(llvm::outs(), printingFlags());
       llvm::outs() << '\n';
@@ -283,7 +291,7 @@ private:
             << " combined over ranks\n";
   }
 
-  int writePlanFile(const std::string &text) {
+  int writeText(const std::string &text) {
     if (options.output.empty()) {
       llvm::outs() << text;
       return kSuccess;
@@ -293,8 +301,31 @@ private:
                : kFailure;
   }
 
+  /// The certificate of the scheduled program, after the checker has proven
+  /// it from its text alone.
+  FailureOr<std::string> proveProgram() {
+    FailureOr<std::string> certificate = makeCertificate(module);
+    if (failed(certificate))
+      return failure();
+    check::Result result = check::check(*certificate, "certificate.json");
+    for (const std::string &error : result.errors)
+      llvm::errs() << "partita: " << error << '\n';
+    if (!result.isProven) {
+      llvm::errs() << "partita: the program's communication is not proven to "
+                      "be right; nothing was written. This is a fault of the "
+                      "compiler: please report it with the model and options "
+                      "used\n";
+      return failure();
+    }
+    say() << result.summary << '\n';
+    return certificate;
+  }
+
   int writeProgram() {
     describeClasses();
+    FailureOr<std::string> certificate = proveProgram();
+    if (failed(certificate))
+      return kFailure;
     codegen::EmitOptions emit;
     emit.target =
         options.target == "cuda" ? codegen::Target::cuda : codegen::Target::cpu;
@@ -305,6 +336,7 @@ private:
     }
     if (!plan.empty())
       emit.extraFiles.push_back({"plan.json", plan});
+    emit.extraFiles.push_back({"certificate.json", *certificate});
     bool sourceOnly = options.emit == "source";
     std::string folder = sourceOnly ? options.output : options.output + ".src";
     if (failed(codegen::emitProgram(module, emit, folder)))

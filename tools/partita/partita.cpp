@@ -11,8 +11,10 @@
 
 #include "Arguments.h"
 #include "Subcommands.h"
+#include "tools/check/Run.h"
 #include "llvm/Support/raw_ostream.h"
 
+using namespace partita;
 using namespace partita::driver;
 
 namespace {
@@ -26,6 +28,7 @@ commands:
   compile   make a training program of an ONNX model
   lint      tell whether a model can be trained and what stands in the way
   export    put trained weights back into the ONNX model
+  check     prove that a program's communication cannot hang or mix up data
 
 A first run, from a model to a trained model:
 
@@ -54,6 +57,9 @@ int main(int argc, char **argv) {
     return runLint(arguments);
   if (command == "export")
     return runExport(arguments);
+  if (command == "check")
+    return check::runCheck("partita check",
+                           {arguments.begin(), arguments.end()});
   if (command == "--version") {
     llvm::outs() << "partita " << PARTITA_VERSION << '\n';
     return kSuccess;
@@ -63,6 +69,6 @@ int main(int argc, char **argv) {
     return kSuccess;
   }
   llvm::errs() << "partita: unknown command '" << command
-               << "'; the commands are compile, lint and export\n";
+               << "'; the commands are compile, lint, export and check\n";
   return kUsage;
 }

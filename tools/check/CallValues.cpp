@@ -1,0 +1,191 @@
+//===- CallValues.cpp - What calls do to values ---------------------------===//
+//
+// Part of the Partita project, under the Apache License v2.0 with LLVM Exceptions.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Reductions, fetches and moves.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ValueCheck.h"
+
+#include <algorithm>
+
+namespace partita::check {
+
+void ValueCheck::visitCall(const Action &call) {
+  const Buffer &buffer = phase.buffers[call.buffer];
+  if (buffer.count == 0)
+    return;
+  if (call.table >= 0)
+    return visitMove(call);
+  if (call.name == "all_gather")
+    return visitFetch(call);
+  // What servers reduce is what the workers send them.
+  bool isServer = in.isServers && call.servers > 0;
+  if (isServer) {
+    Value value;
+    value.buffer = call.buffer;
+    reduced(call, value);
+    divided(call, value);
+    values.write(buffer.bytes, value);
+    return;
+  }
+  checkParameterWrite(buffer, nullptr);
+  for (const Values::Piece &piece : read(call.buffer))
+    if (isGood)
+      checkReducible(call, *piece.value);
+  if (!isGood)
+    return;
+  values.update(buffer.bytes, [&](Value &value) {
+    reduced(call, value);
+    if (call.name == "reduce_scatter")
+      divided(call, value);
+  });
+}
+
+void ValueCheck::reduced(const Action &call, Value &value) {
+  AxisSet axes = certificate.significant(call.axes);
+  value.partial &= ~axes;
+  if (!value.partial)
+    value.by = Reduction::none;
+  value.neutral = Reduction::none;
+  value.combined |= axes;
+  value.calls.push_back(call.index);
+}
+
+void ValueCheck::divided(const Action &call, Value &value) const {
+  value.parts = call.parts;
+  value.axes = call.axes;
+  value.base = phase.buffers[call.buffer].bytes.begin;
+  value.isGone = call.servers > 0 && !in.isServers;
+}
+
+void ValueCheck::checkReducible(const Action &call, const Value &value) {
+  AxisSet axes = certificate.significant(call.axes);
+  const std::string &name =
+      value.buffer >= 0 ? phase.buffers[value.buffer].name : call.label;
+  if (!value.isWhole() || value.packedFor >= 0 || value.receivedBy >= 0)
+    return refuse("a call reduces what is divided or in the middle of a "
+                  "move",
+                  "'" + name + "'", "a whole value",
+                  "look for a reduction that is issued twice");
+  if (value.neutral != Reduction::none) {
+    if (value.neutral != call.reduction)
+      refuse("a rank with nothing to add changes the result",
+             "'" + name + "' is neutral to " +
+                 std::string(check::nameOf(value.neutral)),
+             check::nameOf(call.reduction), "compile again");
+    return;
+  }
+  if (axes & ~value.partial)
+    return refuse(
+        "a value is reduced over an axis over which it is not "
+        "partial",
+        "'" + name + "' is " +
+            (value.partial ? "partial over " + axesText(value.partial)
+                           : std::string("whole")) +
+            (value.combined
+                 ? ", combined over " + axesText(value.combined) + " already"
+                 : ""),
+        "partial over " + axesText(axes),
+        "it would be counted once per rank; look for a reduction "
+        "that is issued twice");
+  if (axes && value.by != call.reduction)
+    refuse("a value is reduced by another operation than its parts need",
+           check::nameOf(call.reduction), check::nameOf(value.by),
+           "compile again");
+}
+
+void ValueCheck::visitFetch(const Action &call) {
+  const Buffer &buffer = phase.buffers[call.buffer];
+  std::vector<Values::Piece> found = values.in(buffer.bytes);
+  for (const Values::Piece &piece : found) {
+    const Value &value = *piece.value;
+    bool isServersOwn = call.servers > 0 && !in.isServers;
+    if (isServersOwn || isOwnPart(value, call, buffer))
+      continue;
+    return refuse(
+        "a call gathers parts that no owner has made",
+        value.parts.empty() ? std::string("a value that is not divided")
+                            : "parts " + describe(value.parts) + " over " +
+                                  axesText(value.axes),
+        "parts " + describe(call.parts) + " over " + axesText(call.axes),
+        "a fetch follows the update of the owner's part");
+  }
+  for (std::size_t p = 0; p < in.parameters.size(); ++p) {
+    const ParameterUse &use = in.parameters[p];
+    if (use.value.size() == 0 || !buffer.bytes.overlaps(use.value))
+      continue;
+    std::string where = ", parameter " + nameOf(use);
+    if (!buffer.bytes.contains(use.value))
+      return refuse("a fetch cuts a parameter",
+                    "bytes " + std::to_string(buffer.bytes.begin) + " to " +
+                        std::to_string(buffer.bytes.end),
+                    "all bytes of the parameter", "compile again", where);
+    std::int64_t covered = use.value.begin;
+    for (const Values::Piece &piece : values.in(use.value))
+      if (piece.bytes.begin == covered)
+        covered = piece.bytes.end;
+    if (covered < use.value.end && (in.isServers || call.servers == 0))
+      return refuse("a parameter is fetched that no owner has updated",
+                    "nothing at byte " + std::to_string(covered),
+                    "an update of the owner's part first",
+                    "a fetch follows the update", where);
+    ++fetched[p];
+    if (std::find(use.fetches.begin(), use.fetches.end(), call.index) ==
+        use.fetches.end())
+      return refuse("a parameter is fetched by another call than stated",
+                    "call " + std::to_string(call.index),
+                    callsText(use.fetches), "compile again", where);
+    checkPushed(call, use, use.value.begin - buffer.bytes.begin, where);
+  }
+  // Servers have their own parts only.
+  if (in.isServers)
+    return;
+  values.update(buffer.bytes, [](Value &value) {
+    value.parts.clear();
+    value.axes = 0;
+    value.base = 0;
+    value.isGone = false;
+  });
+}
+
+void ValueCheck::visitMove(const Action &call) {
+  const Buffer &buffer = phase.buffers[call.buffer];
+  bool isReducing = call.name == "reduce_scatter";
+  for (const Values::Piece &piece : read(call.buffer)) {
+    if (!isGood)
+      return;
+    const Value &value = *piece.value;
+    if (value.packedFor != call.index)
+      return refuse("a move sends what was not packed for it",
+                    value.packedFor >= 0
+                        ? "packed for call " + std::to_string(value.packedFor)
+                    : value.receivedBy >= 0
+                        ? "received by call " + std::to_string(value.receivedBy)
+                        : std::string("not packed"),
+                    "packed for call " + std::to_string(call.index),
+                    "each move packs, communicates and unpacks in this "
+                    "order; look for swapped or doubled calls");
+    if (!isReducing)
+      continue;
+    Value plain = value;
+    plain.packedFor = -1;
+    checkReducible(call, plain);
+  }
+  if (!isGood)
+    return;
+  values.update(buffer.bytes, [&](Value &value) {
+    value.packedFor = -1;
+    value.receivedBy = call.index;
+    if (isReducing)
+      reduced(call, value);
+    else
+      value.calls.push_back(call.index);
+  });
+}
+
+} // namespace partita::check
