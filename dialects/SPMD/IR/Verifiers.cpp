@@ -65,9 +65,9 @@ LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
   for (Value buffer : buffers) {
     int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
     if (elements != total)
-      return op->emitOpError() << "parts have " << total
-                               << " elements in all, the buffer has "
-                               << elements;
+      return op->emitOpError()
+             << "parts have " << total << " elements in all, the buffer has "
+             << elements;
   }
   auto module = op->getParentOfType<ModuleOp>();
   auto grid = module ? module->getAttrOfType<dist::GridAttr>(dist::kGridAttr)
@@ -77,8 +77,8 @@ LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
   for (auto axis : axes.getAsRange<StringAttr>())
     ranks *= grid.getAxisSize(axis.getValue());
   if (ranks != static_cast<int64_t>(parts.size()))
-    return op->emitOpError() << "has " << parts.size() << " parts for " << ranks
-                             << " ranks";
+    return op->emitOpError()
+           << "has " << parts.size() << " parts for " << ranks << " ranks";
   return success();
 }
 
@@ -303,11 +303,17 @@ LogicalResult CommunicateOp::verify() {
     return failure();
   // C4
   if (Attribute algorithm = (*this)->getAttr(kAlgorithmAttr)) {
+    if (getKind() != "all_reduce")
+      return emitOpError() << "only an all_reduce has an algorithm; found "
+                           << algorithm << " of kind '" << getKind() << "'";
     auto name = dyn_cast<StringAttr>(algorithm);
-    if (getKind() != "all_reduce" || !name ||
-        !dist::symbolizeAlgorithm(name.getValue()))
-      return emitOpError() << "found algorithm " << algorithm << " of kind '"
-                           << getKind() << "'";
+    std::optional<dist::Algorithm> named =
+        name ? dist::symbolizeAlgorithm(name.getValue()) : std::nullopt;
+    // Without the attribute the channel decides.
+    if (!named || *named == dist::Algorithm::automatic)
+      return emitOpError() << "algorithm must be direct, ring, tree or "
+                              "hierarchical; found "
+                           << algorithm;
   }
   // C5
   if (Attribute parts = (*this)->getAttr(kPartsAttr)) {
