@@ -407,8 +407,10 @@ private:
       auto it = shared.variables.find(nn::updatedVariable(op));
       if (it == shared.variables.end())
         return;
+      // Not through the iterator, which an insertion may leave dangling.
+      LayoutAttr layout = it->second;
       for (StringRef state : nn::updatedStates(op))
-        shared.variables[state] = it->second;
+        shared.variables[state] = layout;
     });
     for (auto variable : module.getOps<nn::VariableOp>()) {
       auto it = shared.variables.find(variable.getSymName());
