@@ -37,6 +37,8 @@ def add_options(parser):
                         "shared memory")
     parser.add_argument("--rate", help="on a host each with links of this "
                         "rate, such as 1gbit; needs root (see bench cluster)")
+    parser.add_argument("--ranks-per-host", type=int, default=1,
+                        help="with --rate: ranks on each host (default 1)")
     parser.add_argument("--busy", action="store_true",
                         help="every rank computes at the same time")
     parser.add_argument("--node-size", type=int, default=0,
@@ -84,7 +86,8 @@ def run(arguments):
 
 def place_of(arguments):
     if arguments.rate:
-        return f"a host each, links of {arguments.rate}"
+        return (f"{arguments.ranks_per_host} on a host, links of "
+                f"{arguments.rate}")
     return "TCP over loopback" if arguments.tcp else "shared memory"
 
 
@@ -110,13 +113,18 @@ def run_on_hosts(arguments, command):
 
     for number in [signal.SIGTERM, signal.SIGHUP, signal.SIGINT]:
         signal.signal(number, stop)
+    hosts, rest = divmod(arguments.ranks, max(arguments.ranks_per_host, 1))
+    if rest or hosts < 2 or arguments.ranks_per_host < 1:
+        sys.exit(f"bench channels: error: {arguments.ranks} ranks do not fill "
+                 f"hosts of {arguments.ranks_per_host}, expected two hosts at "
+                 "least")
     try:
         network.check_rights()
         network.bits_per_second(arguments.rate)
-        with network.Cluster(arguments.ranks) as cluster:
+        with network.Cluster(hosts) as cluster:
             cluster.shape(arguments.rate)
-            child = cluster.start_mpi(command, stdout=subprocess.PIPE,
-                                      text=True)
+            child = cluster.start_mpi(command, arguments.ranks_per_host,
+                                      stdout=subprocess.PIPE, text=True)
             output, _ = child.communicate()
             if child.returncode:
                 sys.exit(f"{output}bench channels: error: mpirun has failed")

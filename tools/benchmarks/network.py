@@ -175,8 +175,6 @@ class Cluster:
         agent = self.folder / "agent"
         agent.write_text(AGENT.format(prefix=self.prefix))
         agent.chmod(0o755)
-        (self.folder / "hosts").write_text("".join(
-            f"{self.address(host)} slots=1\n" for host in range(self.hosts)))
         run("ip", "netns", "add", self.switch)
         run("ip", "-n", self.switch, "link", "add", "switch", "type", "bridge")
         run("ip", "-n", self.switch, "link", "set", "switch", "up")
@@ -220,14 +218,20 @@ class Cluster:
         self.children.append(child)
         return child
 
-    def start_mpi(self, command, ranks=None, **options):
-        """Starts mpirun on host 0, with one rank on each host."""
+    def start_mpi(self, command, ranks_per_host=1, **options):
+        """Starts mpirun on host 0, with some ranks on each host, in blocks."""
+        (self.folder / "hosts").write_text("".join(
+            f"{self.address(host)} slots={ranks_per_host}\n"
+            for host in range(self.hosts)))
         mpirun = [
             "mpirun", "--allow-run-as-root", "--hostfile",
-            str(self.folder / "hosts"), "-np", str(ranks or self.hosts),
-            "--map-by", "node", "--bind-to", "none",
+            str(self.folder / "hosts"), "-np",
+            str(self.hosts * ranks_per_host),
+            "--map-by", "slot", "--bind-to", "none",
             "--mca", "plm_rsh_agent", str(self.folder / "agent"),
-            "--mca", "btl", "tcp,self", "--mca", "btl_tcp_if_include", "eth0",
+            "--mca", "btl", "tcp,vader,self",
+            "--mca", "btl_vader_single_copy_mechanism", "none",
+            "--mca", "btl_tcp_if_include", "eth0",
             "--mca", "oob_tcp_if_include", "eth0",
             "--mca", "orte_keep_fqdn_hostnames", "1",
             "-x", "OMP_NUM_THREADS=1"]

@@ -16,7 +16,8 @@ import time
 bench, build, folder = sys.argv[1:]
 COMMAND = [sys.executable, bench, "cluster", "--build", build, "--folder",
            folder, "--hosts", "2", "--nets", "convolutional", "--rate",
-           "100mbit", "--without-pytorch", "--rounds", "1"]
+           "100mbit", "--without-pytorch", "--rounds", "1", "--configuration",
+           "overlap on="]
 
 
 def left(pid):
