@@ -130,10 +130,10 @@ private:
         isGood &= checkSize(in, parameter, state, use.value, "state");
       isGood &= checkSize(in, parameter, use.gradient, use.value, "gradient");
     }
-    std::stable_sort(pieces.begin(), pieces.end(),
-                     [](const Piece &a, const Piece &b) {
-                       return a.bytes.begin < b.bytes.begin;
-                     });
+    std::sort(pieces.begin(), pieces.end(), [](const Piece &a, const Piece &b) {
+      return a.bytes.begin != b.bytes.begin ? a.bytes.begin < b.bytes.begin
+                                            : a.what < b.what;
+    });
     const Piece *reaching = nullptr;
     for (const Piece &piece : pieces) {
       if (piece.bytes.size() == 0)

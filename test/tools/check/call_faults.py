@@ -161,6 +161,10 @@ def wait_cycle(cert, rng):
     step, (first, second) = step_of(classes[q]), pairs[q]
     event = add_event(step)
     i = index_of(step, first)
+    between = step["actions"][i + 1:index_of(step, second)]
+    if any("call" in a and set(significant(cert, a["axes"])) ==
+           set(significant(cert, first["axes"])) for a in between):
+        return None
     block = step["actions"][i:i + 2]
     waits = [a for a in step["actions"][:index_of(step, second)]
              if a.get("wait") == block[1]["record"]]

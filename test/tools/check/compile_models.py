@@ -20,7 +20,7 @@ GRIDS = {
     "2-domain": ["--batch", "4", "--grid", "2:domain"],
     "2x2-paper": ["--batch", "4", "--grid", "2x2:paper"],
     "2x3-paper": ["--batch", "7", "--grid", "2x3:paper", "--overlap", "off",
-                  "--bucket-size", "16384", "--optimizer", "adam"],
+                  "--bucket-size", "16384"],
 }
 
 
