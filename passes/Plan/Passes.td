@@ -184,7 +184,7 @@ def ChooseSync : Pass<"partita-choose-sync", "::mlir::ModuleOp"> {
       nn.variable @w parameter : tensor<3x2xf32> = dense<1.0> : tensor<3x2xf32> {dist.sync = #dist.sync<all_reduce [data]>}
       func.func @step(%x: tensor<4x3xf32> {dist.layout = #dist.layout<[[data], []]>}, %dy: tensor<4x2xf32> {dist.layout = #dist.layout<[[data], []]>}) {
         %g = nn.matmul %x, %dy {dist.split = #dist.split<k = [data]>, transpose_a} : tensor<4x3xf32>, tensor<4x2xf32>
-        nn.sgd %g, @w {lr = 0.1 : f64} : tensor<3x2xf32>
+        nn.sgd @w, %g : tensor<3x2xf32>
         return
       }
     }

@@ -62,10 +62,10 @@ def SplitHalos : Pass<"partita-split-halos", "::mlir::ModuleOp"> {
       spmd.class @c0 ranks [0]
       func.func @predict_c0(%x: tensor<1x1x4x6xf32>) -> tensor<1x1x4x6xf32> attributes {spmd.class = @c0, spmd.phase = "predict"} {
         %h = spmd.halo_exchange %x over ["row"]
-            from #dist.layout<[[], [], [row], []]>
-            to #dist.layout<[[], [], [row] at [0:5, 3:8], []]>
+            from <[[], [], [row], []]>
+            to <[[], [], [row] at [0:5, 3:8], []]>
             of tensor<1x1x8x6xf32> : tensor<1x1x4x6xf32> -> tensor<1x1x5x6xf32>
-        %y = nn.max_pool %h {kernel_shape = array<i64: 3, 3>, pads = array<i64: 1, 1, 0, 1>, strides = array<i64: 1, 1>} : tensor<1x1x5x6xf32>
+        %y = nn.max_pool %h {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 0, 1>} : tensor<1x1x5x6xf32> -> tensor<1x1x4x6xf32>
         return %y : tensor<1x1x4x6xf32>
       }
     }

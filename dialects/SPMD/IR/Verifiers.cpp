@@ -303,11 +303,17 @@ LogicalResult CommunicateOp::verify() {
     return failure();
   // C4
   if (Attribute algorithm = (*this)->getAttr(kAlgorithmAttr)) {
+    if (getKind() != "all_reduce")
+      return emitOpError() << "only an all_reduce has an algorithm; found "
+                           << algorithm << " of kind '" << getKind() << "'";
     auto name = dyn_cast<StringAttr>(algorithm);
-    if (getKind() != "all_reduce" || !name ||
-        !dist::symbolizeAlgorithm(name.getValue()))
-      return emitOpError() << "found algorithm " << algorithm << " of kind '"
-                           << getKind() << "'";
+    std::optional<dist::Algorithm> named =
+        name ? dist::symbolizeAlgorithm(name.getValue()) : std::nullopt;
+    // Without the attribute the channel decides.
+    if (!named || *named == dist::Algorithm::automatic)
+      return emitOpError() << "algorithm must be direct, ring, tree or "
+                              "hierarchical; found "
+                           << algorithm;
   }
   // C5
   if (Attribute parts = (*this)->getAttr(kPartsAttr)) {

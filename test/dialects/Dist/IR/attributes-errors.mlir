@@ -114,3 +114,18 @@ func.func private @sync_c1_twice() attributes {a = #dist.sync<all_reduce [data, 
 
 // expected-error @+1 {{unknown synchronisation 'gossip'}}
 func.func private @sync_method() attributes {a = #dist.sync<gossip [data]>}
+
+// -----
+
+// expected-error @+1 {{unknown algorithm 'star'}}
+func.func private @sync_algorithm() attributes {a = #dist.sync<all_reduce [data] by star>}
+
+// -----
+
+// expected-error @+1 {{a synchronisation by parameter_server has no algorithm, found 'ring'}}
+func.func private @sync_c2_server() attributes {a = #dist.sync<parameter_server [data] by ring>}
+
+// -----
+
+// expected-error @+1 {{a synchronisation by factor_broadcast has no algorithm, found 'tree'}}
+func.func private @sync_c2_factors() attributes {a = #dist.sync<factor_broadcast [data] by tree>}

@@ -49,9 +49,17 @@ module attributes {dist.grid = #dist.grid<node = 2, data = 4>} {
   // CHECK-SAME: a = #dist.sync<all_reduce [data]>
   // CHECK-SAME: b = #dist.sync<all_reduce [node, data]>
   // CHECK-SAME: c = #dist.sync<all_reduce []>
+  // CHECK-SAME: d = #dist.sync<all_reduce [node, data] by hierarchical>
+  // CHECK-SAME: e = #dist.sync<all_reduce [data]>
+  // CHECK-SAME: f = #dist.sync<parameter_server [data]>
+  // CHECK-SAME: g = #dist.sync<factor_broadcast [data]>
   func.func private @syncs() attributes {
     a = #dist.sync<all_reduce [data]>,
     b = #dist.sync<all_reduce [node, data]>,
-    c = #dist.sync<all_reduce []>
+    c = #dist.sync<all_reduce []>,
+    d = #dist.sync<all_reduce [node, data] by hierarchical>,
+    e = #dist.sync<all_reduce [data] by automatic>,
+    f = #dist.sync<parameter_server [data]>,
+    g = #dist.sync<factor_broadcast [data]>
   }
 }

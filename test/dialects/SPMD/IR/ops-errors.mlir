@@ -125,6 +125,74 @@ func.func @launch_c2_no_output() {
 
 // -----
 
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @launch_c3_parts_alone() {
+    %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.launch' op has either both of 'parts' and 'axes' or none}}
+    spmd.launch "nn.sgd" on comm(%0) -> (%0) attributes {parts = array<i64: 2, 2>} : (memref<4xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @launch_c3_axes_alone() {
+    %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.launch' op has either both of 'parts' and 'axes' or none}}
+    spmd.launch "nn.sgd" on comm(%0) -> (%0) attributes {axes = ["data"]} : (memref<4xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @launch_c3_axis() {
+    %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.launch' op axis 'node' is not one of the grid #dist.grid<data = 2>}}
+    spmd.launch "nn.sgd" on comm(%0) -> (%0) attributes {axes = ["node"], parts = array<i64: 2, 2>} : (memref<4xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+// Each operand has to be of that size.
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @launch_c3_elements() {
+    %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+    %1 = spmd.buffer bucket "g" at 64 : memref<5xf32>
+    // expected-error @+1 {{'spmd.launch' op parts have 4 elements in all, the buffer has 5}}
+    spmd.launch "nn.sgd" on comm(%0, %1) -> (%0) attributes {axes = ["data"], parts = array<i64: 2, 2>} : (memref<4xf32>, memref<5xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2, model = 2>} {
+  func.func @launch_c3_ranks() {
+    %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.launch' op has 2 parts for 4 ranks}}
+    spmd.launch "nn.sgd" on comm(%0) -> (%0) attributes {axes = ["data", "model"], parts = array<i64: 2, 2>} : (memref<4xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @launch_c3_type() {
+    %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.launch' op 'parts' must be an array of i64}}
+    spmd.launch "nn.sgd" on comm(%0) -> (%0) attributes {axes = ["data"], parts = "half"} : (memref<4xf32>) -> (memref<4xf32>)
+    return
+  }
+}
+
+// -----
+
 func.func @communicate_c1_kind() {
   %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
   // expected-error @+1 {{'spmd.communicate' op kind must be all_reduce, reduce_scatter, all_gather, all_to_all, halo_exchange, exchange; found 'gossip'}}
@@ -181,6 +249,99 @@ func.func @communicate_c3_no_layout() {
 
 // -----
 
+func.func @communicate_c4_kind() {
+  %0 = spmd.buffer bucket "p" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op only an all_reduce has an algorithm; found "ring" of kind 'all_gather'}}
+  spmd.communicate "all_gather" sum %0 on comm over ["data"] label "p" {algorithm = "ring", parts = array<i64: 2, 2>} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c4_name() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op algorithm must be direct, ring, tree or hierarchical; found "star"}}
+  spmd.communicate "all_reduce" sum %0 on comm over ["data"] label "g" {algorithm = "star"} : memref<4xf32>
+  return
+}
+
+// -----
+
+// Which is said by saying nothing.
+func.func @communicate_c4_automatic() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op algorithm must be direct, ring, tree or hierarchical; found "automatic"}}
+  spmd.communicate "all_reduce" sum %0 on comm over ["data"] label "g" {algorithm = "automatic"} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c4_text() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op algorithm must be direct, ring, tree or hierarchical; found 1 : i64}}
+  spmd.communicate "all_reduce" sum %0 on comm over ["data"] label "g" {algorithm = 1 : i64} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c5_kind() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op only a reduce_scatter or an all_gather of a flat buffer has 'parts'}}
+  spmd.communicate "all_reduce" sum %0 on comm over ["data"] label "g" {parts = array<i64: 2, 2>} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c5_move() {
+  %0 = spmd.buffer temporary "t" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op only a reduce_scatter or an all_gather of a flat buffer has 'parts'}}
+  spmd.communicate "all_gather" sum %0 on comm over ["data"] label "t" {move = {from = #dist.layout<[[data]]>, to = #dist.layout<[[]]>, global = tensor<4xf32>}, parts = array<i64: 2, 2>} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c5_elements() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op parts have 5 elements in all, the buffer has 4}}
+  spmd.communicate "reduce_scatter" sum %0 on comm over ["data"] label "g" {parts = array<i64: 2, 3>} : memref<4xf32>
+  return
+}
+
+// -----
+
+func.func @communicate_c5_negative() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op part of -1 elements}}
+  spmd.communicate "reduce_scatter" sum %0 on comm over ["data"] label "g" {parts = array<i64: 5, -1>} : memref<4xf32>
+  return
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @communicate_c5_ranks() {
+    %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.communicate' op has 3 parts for 2 ranks}}
+    spmd.communicate "reduce_scatter" sum %0 on comm over ["data"] label "g" {parts = array<i64: 2, 1, 1>} : memref<4xf32>
+    return
+  }
+}
+
+// -----
+
+func.func @communicate_c5_type() {
+  %0 = spmd.buffer bucket "g" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op 'parts' must be an array of i64}}
+  spmd.communicate "reduce_scatter" sum %0 on comm over ["data"] label "g" {parts = array<i32: 2, 2>} : memref<4xf32>
+  return
+}
+
+// -----
+
 func.func @record_c1_negative() {
   // expected-error @+1 {{'spmd.record' op event must not be negative}}
   spmd.record -1 on compute
@@ -202,6 +363,25 @@ func.func @wait_c1_not_recorded() {
   // expected-error @+1 {{'spmd.wait' op event 0 is not recorded before this wait}}
   spmd.wait 0 on comm
   spmd.record 0 on compute
+  return
+}
+
+// -----
+
+func.func @wait_c2_never_recorded() {
+  // expected-error @+1 {{'spmd.wait' op event 0 of the previous run is not recorded behind this wait}}
+  spmd.wait 0 on compute {previous}
+  spmd.record 1 on comm
+  return
+}
+
+// -----
+
+// What stands before the wait is of this run.
+func.func @wait_c2_recorded_before() {
+  spmd.record 0 on comm
+  // expected-error @+1 {{'spmd.wait' op event 0 of the previous run is not recorded behind this wait}}
+  spmd.wait 0 on compute {previous}
   return
 }
 
