@@ -42,7 +42,7 @@ public:
                    bool overlapSteps)
       : function(function), classMemory(classMemory), lasting(lasting),
         memory(function, classMemory, overlap), overlap(overlap),
-        overlapSteps(overlapSteps && isStep()), builder(function.getContext()) {
+        overlapSteps(overlap && overlapSteps && isStep()), builder(function.getContext()) {
   }
 
   func::FuncOp build() {

@@ -108,10 +108,10 @@ module attributes {dist.grid = #dist.grid<axis = 2>} {
 // CHECK: %[[Y:.*]] = nn.conv
 // CHECK-NEXT: nn.add %arg0, %[[Y]]
 // CHECK-NEXT: %[[M:.*]] = nn.reduce sum %[[Y]]
+// CHECK-NEXT: spmd.all_reduce sum %[[M]]
 // CHECK-NEXT: %[[W:.*]] = spmd.all_gather %[[Y]] over ["row"]
 // CHECK-NEXT: nn.reshape %[[W]]
 // CHECK-NEXT: nn.relu %[[W]]
-// CHECK-NEXT: spmd.all_reduce sum %[[M]]
 // CHECK-NEXT: return
 module attributes {dist.grid = #dist.grid<row = 2>} {
   func.func @predict(%x: tensor<1x2x8x4xf32> {dist.layout = #dist.layout<[[], [], [row], []]>}, %w: tensor<2x2x3x3xf32>) -> (tensor<1x2x8x4xf32>, tensor<2xf32>, tensor<64x1xf32>) {
@@ -132,19 +132,20 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
 // CHECK-LABEL: func.func @step_c0
 // CHECK-NEXT: nn.read
 // CHECK-NEXT: nn.matmul {{.*}} : tensor<1x4xf32>
-// CHECK: nn.reduce max
-// CHECK: spmd.all_reduce sum %{{.*}} over ["data"] : tensor<3x4xf32>
-// CHECK: spmd.all_reduce max %{{.*}} over ["data"] : tensor<f32>
+// CHECK-NEXT: nn.reduce sum
 // CHECK-NEXT: spmd.all_reduce sum %{{.*}} over ["data"] : tensor<f32>
+// CHECK-NEXT: nn.reduce max
+// CHECK-NEXT: spmd.all_reduce max %{{.*}} over ["data"] : tensor<f32>
+// CHECK: spmd.all_reduce sum %{{.*}} over ["data"] : tensor<3x4xf32>
 // CHECK-LABEL: func.func @step_c1(%arg0: tensor<0x4xf32>
 // CHECK-NOT: = nn.matmul
 // CHECK: %[[L:.*]] = nn.constant dense<0.000000e+00> : tensor<f32>
+// CHECK-NEXT: spmd.all_reduce sum %[[L]]
 // CHECK-NEXT: %[[M:.*]] = nn.constant dense<0xFF800000> : tensor<f32>
+// CHECK-NEXT: spmd.all_reduce max %[[M]]
 // CHECK-NEXT: %[[G:.*]] = nn.constant dense<0.000000e+00> : tensor<3x4xf32>
 // CHECK-NEXT: %[[S:.*]] = spmd.all_reduce sum %[[G]] over ["data"] : tensor<3x4xf32>
 // CHECK-NEXT: nn.sgd @w, %[[S]]
-// CHECK-NEXT: spmd.all_reduce max %[[M]]
-// CHECK-NEXT: spmd.all_reduce sum %[[L]]
 // CHECK-NEXT: return
 module attributes {dist.grid = #dist.grid<data = 4>} {
   nn.variable @w parameter : tensor<3x4xf32> = dense<1.0> : tensor<3x4xf32>

@@ -152,14 +152,15 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
 // -----
 
 // The scale of a mean stays that of the whole batch, a local one becomes that
-// of the part; local statistics are combined with nothing.
+// of the part; local statistics are combined with nothing. What is returned
+// travels as soon as it is made.
 // CHECK-LABEL: func.func @step_c0
 // CHECK: %[[M:.*]] = nn.reduce sum %{{.*}} {axes = array<i64: 0>, scale = 2.500000e-01 : f64{{.*}}} : tensor<2x3xf32>
+// CHECK-NEXT: spmd.all_reduce sum %[[M]]
 // CHECK-NEXT: %[[L:.*]] = nn.reduce sum %{{.*}} {axes = array<i64: 0>, local, scale = 5.000000e-01 : f64{{.*}}} : tensor<2x3xf32>
 // CHECK-NEXT: %[[V:.*]] = nn.variance %{{.*}}, %[[L]] {axes = array<i64: 0>, local, scale = 5.000000e-01 : f64{{.*}}}
 // CHECK-NEXT: nn.normalize %{{.*}}, %[[L]], %[[V]],
 // CHECK-NEXT: nn.normalize_grad {{.*}} {axis = 1 : i64, eps = 1.000000e-05 : f64, local, scale = 5.000000e-01 : f64{{.*}}}
-// CHECK-NEXT: spmd.all_reduce sum %[[M]]
 // CHECK-NOT: all_reduce
 // CHECK: return
 module attributes {dist.grid = #dist.grid<data = 2>} {

@@ -4,10 +4,13 @@
 // RUN: partita-opt %s -partita-schedule-program=bucket-bytes=80 -partita-verify-schedule | FileCheck %s --check-prefix=TWO
 // RUN: partita-opt %s -partita-schedule-program=bucket-bytes=81 -partita-verify-schedule | FileCheck %s --check-prefix=ONE
 // RUN: partita-opt %s -partita-schedule-program=bucket-bytes=1 -partita-verify-schedule | FileCheck %s --check-prefix=EACH
-// RUN: partita-opt %s -partita-schedule-program="bucket-bytes=64 overlap=false" -partita-verify-schedule | FileCheck %s --check-prefix=AFTER
+// RUN: partita-opt %s -partita-schedule-program="bucket-bytes=1 overlap-steps=false" -partita-verify-schedule | FileCheck %s --check-prefix=STEP --implicit-check-not=previous
+// RUN: partita-opt %s -partita-schedule-program="bucket-bytes=64 overlap=false" -partita-verify-schedule | FileCheck %s --check-prefix=AFTER --implicit-check-not=previous
 
 // One bucket, sent behind the last gradient: parameters, gradients and state
-// are one range each. The loss travels meanwhile and is waited for last.
+// are one range each. The loss travels meanwhile and is waited for last. The
+// update follows the gradients on the comm stream; the next step waits for it
+// before it overwrites them.
 // ONE: spmd.class @c0 ranks [0, 1] {arena_bytes = 640 : i64, persistent_bytes = 640 : i64}
 // ONE-DAG: %[[X:.*]] = spmd.buffer input "x" at 384
 // ONE-DAG: %[[LOSS:.*]] = spmd.buffer result "loss" at 576
@@ -20,20 +23,20 @@
 // ONE-DAG: spmd.buffer variable "b" at 64 of tensor<4xf32>
 // ONE-DAG: spmd.buffer variable "c" at 128 of tensor<16xf32>
 // ONE: spmd.launch "nn.reduce" on compute(%[[X]]) -> (%[[LOSS]]) {{.*}}section = "loss"
-// ONE-NEXT: spmd.record 0 on compute
-// ONE-NEXT: spmd.wait 0 on comm
+// ONE-NEXT: spmd.record [[R:.*]] on compute
+// ONE-NEXT: spmd.wait [[R]] on comm
 // ONE-NEXT: spmd.communicate "all_reduce" sum %[[LOSS]] on comm over ["data"] label "loss"
-// ONE-NEXT: spmd.record 1 on comm
+// ONE-NEXT: spmd.record [[L:.*]] on comm
+// ONE-NEXT: spmd.wait [[U:.*]] on compute {previous}
 // ONE-NEXT: spmd.launch "nn.reduce" on compute(%{{.*}}) -> (%[[GA]]) {{.*}}section = "backward"
 // ONE-NEXT: spmd.launch "nn.reduce" on compute(%{{.*}}) -> (%[[GB]])
 // ONE-NEXT: spmd.launch "nn.reduce" on compute(%{{.*}}) -> (%[[GC]])
-// ONE-NEXT: spmd.record 2 on compute
-// ONE-NEXT: spmd.wait 2 on comm
+// ONE-NEXT: spmd.record [[S:.*]] on compute
+// ONE-NEXT: spmd.wait [[S]] on comm
 // ONE-NEXT: spmd.communicate "all_reduce" sum %[[G]] on comm over ["data"] label "bucket 0: a, b, c" : memref<48xf32>
-// ONE-NEXT: spmd.record 3 on comm
-// ONE-NEXT: spmd.wait 3 on compute
-// ONE-NEXT: spmd.launch "nn.sgd" on compute(%[[P]], %[[G]]) -> (%[[P]]) {{.*}}section = "update"
-// ONE-NEXT: spmd.wait 1 on compute
+// ONE-NEXT: spmd.launch "nn.sgd" on comm(%[[P]], %[[G]]) -> (%[[P]]) {{.*}}section = "update"
+// ONE-NEXT: spmd.record [[U]] on comm
+// ONE-NEXT: spmd.wait [[L]] on compute
 // ONE-NEXT: return
 
 // A bucket closes when it has reached its size: 64 + 16 bytes.
@@ -41,24 +44,45 @@
 // TWO: label "bucket 1: c" : memref<16xf32>
 // TWO-NOT: bucket 2
 
-// Each gradient leaves as soon as it is ready; updates follow the arrivals.
+// Each gradient leaves as soon as it is ready. Updates follow on the comm
+// stream; nobody waits for them in this step.
 // EACH: spmd.launch "nn.reduce"{{.*}}section = "loss"
-// EACH: spmd.launch "nn.reduce"
+// EACH: spmd.wait [[A:.*]] on compute {previous}
+// EACH-NEXT: spmd.launch "nn.reduce"
 // EACH: spmd.communicate {{.*}} label "bucket 0: a"
-// EACH: spmd.launch "nn.reduce"
+// EACH-NEXT: spmd.wait [[B:.*]] on compute {previous}
+// EACH-NEXT: spmd.launch "nn.reduce"
 // EACH: spmd.communicate {{.*}} label "bucket 1: b"
-// EACH: spmd.launch "nn.reduce"
+// EACH-NEXT: spmd.wait [[C:.*]] on compute {previous}
+// EACH-NEXT: spmd.launch "nn.reduce"
 // EACH: spmd.communicate {{.*}} label "bucket 2: c"
-// EACH: spmd.wait 3 on compute
-// EACH-NEXT: spmd.launch "nn.sgd"
-// EACH-NEXT: spmd.wait 5 on compute
-// EACH-NEXT: spmd.launch "nn.sgd"
-// EACH-NEXT: spmd.wait 7 on compute
-// EACH-NEXT: spmd.launch "nn.sgd"
-// EACH-NEXT: spmd.wait 1 on compute
+// EACH-NEXT: spmd.launch "nn.sgd" on comm
+// EACH-NEXT: spmd.record [[A]] on comm
+// EACH-NEXT: spmd.launch "nn.sgd" on comm
+// EACH-NEXT: spmd.record [[B]] on comm
+// EACH-NEXT: spmd.launch "nn.sgd" on comm
+// EACH-NEXT: spmd.record [[C]] on comm
+// EACH-NEXT: spmd.wait {{.*}} on compute
+// EACH-NEXT: return
+
+// Within the step, updates stand at its end, in the order of arrival.
+// STEP: label "bucket 0: a"
+// STEP-NEXT: spmd.record [[A:.*]] on comm
+// STEP: label "bucket 1: b"
+// STEP-NEXT: spmd.record [[B:.*]] on comm
+// STEP: label "bucket 2: c"
+// STEP-NEXT: spmd.record [[C:.*]] on comm
+// STEP-NEXT: spmd.wait [[A]] on compute
+// STEP-NEXT: spmd.launch "nn.sgd" on compute
+// STEP-NEXT: spmd.wait [[B]] on compute
+// STEP-NEXT: spmd.launch "nn.sgd" on compute
+// STEP-NEXT: spmd.wait [[C]] on compute
+// STEP-NEXT: spmd.launch "nn.sgd" on compute
+// STEP-NEXT: spmd.wait {{.*}} on compute
+// STEP-NEXT: return
 
 // Without overlap nothing is sent before the backward pass has ended, and
-// everything is waited for at once.
+// everything is waited for at once, in this step.
 // AFTER: label "loss"
 // AFTER-NEXT: spmd.record 1 on comm
 // AFTER-NEXT: spmd.wait 1 on compute

@@ -46,7 +46,8 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
 
 // A result is moved into its place, and so is the next value of a variable that
 // nobody reads any more; m is read by its own move and is copied at the end. A
-// slice is one launch. Independent moves are calls of their own.
+// slice is one launch. Independent moves are calls of their own; y, which only
+// the outside waits for, is unpacked at the end.
 // CHECK-LABEL: func.func @step_c0
 // CHECK-DAG: %[[X:.*]] = spmd.buffer input "x"
 // CHECK-DAG: %[[M:.*]] = spmd.buffer variable "m" {{.*}} : memref<4xf32>
@@ -57,11 +58,13 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
 // CHECK: spmd.launch "spmd.slice" on compute(%{{.*}}) -> (%[[C]]) {from = {{.*}}, global = tensor<4xf32>, to = {{.*}}}
 // CHECK-NEXT: spmd.launch "spmd.pack" on compute(%[[X]])
 // CHECK: spmd.communicate "all_to_all" {{.*}} label "turned reads x"
-// CHECK: spmd.launch "spmd.unpack" on compute(%[[X]], %{{.*}}) -> (%[[Y]])
+// CHECK-NEXT: spmd.record [[D:.*]] on comm
 // CHECK-NEXT: spmd.launch "spmd.pack" on compute(%[[C]])
 // CHECK: spmd.launch "spmd.unpack" on compute(%[[C]], %{{.*}}) -> (%[[N]])
 // CHECK: spmd.launch "spmd.pack" on compute(%[[M]])
 // CHECK: spmd.launch "spmd.unpack" on compute(%[[M]], %{{.*}}) -> (%[[T]])
+// CHECK-NEXT: spmd.wait [[D]] on compute
+// CHECK-NEXT: spmd.launch "spmd.unpack" on compute(%[[X]], %{{.*}}) -> (%[[Y]])
 // CHECK-NEXT: spmd.launch "copy" on compute(%[[T]]) -> (%[[M]])
 // CHECK-NEXT: return
 module attributes {dist.grid = #dist.grid<row = 2>} {
@@ -99,8 +102,8 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
 // CHECK-DAG: %[[PV:.*]] = spmd.buffer bucket "parameters of bucket 2" {{.*}} : memref<8xf32>
 // CHECK: spmd.communicate "all_reduce" sum %{{.*}} on comm over ["data"] label "bucket 0: w" : memref<48xf32>
 // CHECK: spmd.communicate "all_reduce" sum %{{.*}} on comm over ["data"] label "bucket 1: b" : memref<16xf32>
+// CHECK: spmd.launch "nn.sgd" on comm({{.*}} : (memref<48xf32>, memref<48xf32>, memref<48xf32>)
 // CHECK: spmd.launch "spmd.unpack" on compute(%{{.*}}, %{{.*}}) -> (%[[GV]])
-// CHECK: spmd.launch "nn.sgd" {{.*}} : (memref<48xf32>, memref<48xf32>, memref<48xf32>)
 // CHECK: spmd.launch "nn.sgd" on compute(%[[PV]]
 // CHECK-LABEL: func.func @step_c1
 // CHECK: label "bucket 0: w" : memref<32xf32>

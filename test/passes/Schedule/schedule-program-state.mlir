@@ -38,9 +38,9 @@ module attributes {dist.grid = #dist.grid<data = 1>} {
 // CHECK: label "bucket 0: a"
 // CHECK: label "bucket 1: b"
 // CHECK: label "bucket 2: c"
-// CHECK: spmd.launch "nn.sgd" on compute(%[[P:.*]], %{{.*}}, %[[M:.*]]) -> (%[[P]], %[[M]]) {momentum = 9.000000e-01 : f64
-// CHECK: spmd.launch "nn.sgd" on compute(%[[P:.*]], %{{.*}}) -> (%[[P]]) {momentum = 0.000000e+00 : f64
-// CHECK: spmd.launch "nn.sgd" {{.*}} : (memref<4xf64>, memref<4xf64>) -> memref<4xf64>
+// CHECK: spmd.launch "nn.sgd" on comm(%[[P:.*]], %{{.*}}, %[[M:.*]]) -> (%[[P]], %[[M]]) {momentum = 9.000000e-01 : f64
+// CHECK: spmd.launch "nn.sgd" on comm(%[[P:.*]], %{{.*}}) -> (%[[P]]) {momentum = 0.000000e+00 : f64
+// CHECK: spmd.launch "nn.sgd" on comm({{.*}} : (memref<4xf64>, memref<4xf64>) -> memref<4xf64>
 module attributes {dist.grid = #dist.grid<data = 2>} {
   spmd.class @c0 ranks [0, 1]
   nn.variable @a parameter : tensor<4xf32> = dense<1.0> : tensor<4xf32>

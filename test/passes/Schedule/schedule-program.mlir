@@ -52,7 +52,8 @@ module attributes {dist.grid = #dist.grid<data = 1>} {
 // -----
 
 // Neighbouring sums over the same axes are one call on adjacent bytes; a maximum
-// is another call. The step needs them, so the compute stream waits at once.
+// is another call, which need not wait for the first. The compute stream waits
+// for both where it needs them.
 // CHECK-LABEL: func.func @predict_c0
 // CHECK-DAG: %[[A:.*]] = spmd.buffer temporary "/bn" at 128 : memref<4xf32>
 // CHECK-DAG: %[[B:.*]] = spmd.buffer temporary "/bn" at 192 : memref<f32>
@@ -62,10 +63,12 @@ module attributes {dist.grid = #dist.grid<data = 1>} {
 // CHECK-NEXT: spmd.wait [[R]] on comm
 // CHECK-NEXT: spmd.communicate "all_reduce" sum %[[J]] on comm over ["data"] label "values of /bn" : memref<17xf32>
 // CHECK-NEXT: spmd.record [[D:.*]] on comm
-// CHECK-NEXT: spmd.wait [[D]] on compute
 // CHECK: spmd.communicate "all_reduce" max %[[M]] on comm over ["data"] label "values of /max" : memref<4xf32>
+// CHECK-NEXT: spmd.record [[E:.*]] on comm
+// CHECK-NEXT: spmd.wait [[D]] on compute
+// CHECK-NEXT: spmd.wait [[E]] on compute
+// CHECK-NEXT: spmd.launch "nn.fused" on compute(%{{.*}}, %[[A]], %[[B]], %[[M]])
 // CHECK-NOT: spmd.communicate
-// CHECK: spmd.launch "nn.fused" on compute(%{{.*}}, %[[A]], %[[B]], %[[M]])
 module attributes {dist.grid = #dist.grid<data = 2>} {
   spmd.class @c0 ranks [0, 1]
   func.func @predict_c0(%x: tensor<2x4xf32> {nn.name = "x", dist.layout = #dist.layout<[[data], []]>, spmd.global = tensor<4x4xf32>})

@@ -90,7 +90,8 @@ TEST(PlanReader, EveryFaultIsReportedInTheOrderOfTheFile) {
           "10:3 key 'layer': there is no such key; the keys here are "
           "'version', 'grid', 'semantics', 'layers', 'parameters'",
           "11:24 key 'sync' of 'parameters' / 'w': found 'all_gather', "
-          "expected 'all_reduce'",
+          "expected a method: all_reduce, parameter_server, "
+                "factor_broadcast, poseidon",
           "11:46 key 'axes' of 'parameters' / 'w': found a number, expected a "
           "string",
           "11:65 key 'by' of 'parameters' / 'w': there is no such key; the "
