@@ -54,6 +54,9 @@ struct Parameter {
   SmallVector<std::string> nodes;
 };
 
+constexpr const char *kSumOfSamples =
+    "its gradient is a sum over the samples, not a product of two factors";
+
 /// The product that `update`'s gradient is, or why it is none.
 std::optional<Product> findProduct(Operation *update, std::string &why) {
   Product product;
@@ -64,8 +67,12 @@ std::optional<Product> findProduct(Operation *update, std::string &why) {
       why = "its gradient is an input of the step";
       return std::nullopt;
     }
+    bool isSummed = llvm::any_of(
+        product.chain, [](Operation *each) { return isa<nn::ReduceOp>(each); });
+    // A bias: its layer's weight needs what is summed as well.
     if (!value.hasOneUse()) {
-      why = "its gradient is used for more than its update";
+      why = isSummed ? kSumOfSamples
+                     : "its gradient is used for more than its update";
       return std::nullopt;
     }
     product.chain.push_back(op);
@@ -81,9 +88,8 @@ std::optional<Product> findProduct(Operation *update, std::string &why) {
       continue;
     }
     StringRef name = op->getName().stripDialect();
-    if (product.chain.size() > 1 && isa<nn::ReduceOp>(product.chain.front()))
-      why = "its gradient is a sum over the samples, not a product of two "
-            "factors";
+    if (isSummed)
+      why = kSumOfSamples;
     else if (name.starts_with("conv"))
       why = "the gradient of a convolution's filter is no plain product: every "
             "place of the image adds to it";
