@@ -63,12 +63,12 @@ std::optional<Product> findProduct(Operation *update, std::string &why) {
   Value value = update->getOperand(0);
   while (true) {
     Operation *op = value.getDefiningOp();
-    if (!op) {
-      why = "its gradient is an input of the step";
-      return std::nullopt;
-    }
     bool isSummed = llvm::any_of(
         product.chain, [](Operation *each) { return isa<nn::ReduceOp>(each); });
+    if (!op) {
+      why = isSummed ? kSumOfSamples : "its gradient is an input of the step";
+      return std::nullopt;
+    }
     // A bias: its layer's weight needs what is summed as well.
     if (!value.hasOneUse()) {
       why = isSummed ? kSumOfSamples

@@ -44,7 +44,7 @@ module attributes {dist.grid = #dist.grid<data = 2>} {
   nn.variable @fc parameter : tensor<3x2xf32> = dense<1.0> : tensor<3x2xf32> {dist.sync = #dist.sync<all_reduce [data]>}
   func.func @step(%image: tensor<4x1x5x5xf32>, %dimage: tensor<4x2x3x3xf32>, %ids: tensor<4xi64>, %x: tensor<4x3xf32>, %dy: tensor<4x2xf32>, %v: tensor<2xf32>) -> tensor<f32> {
     %filter = nn.conv_filter_grad %image, %dimage {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, groups = 1 : i64} : tensor<4x1x5x5xf32>, tensor<4x2x3x3xf32> -> tensor<2x1x3x3xf32>
-    %table = nn.scatter_add %ids, %x {axis = 0 : i64, limit = 5 : i64} : tensor<4xi64>, tensor<4x3xf32> -> tensor<5x3xf32>
+    %table = nn.scatter_add %x, %ids {axis = 0 : i64, limit = 5 : i64} : tensor<4x3xf32>, tensor<4xi64> -> tensor<5x3xf32>
     %p = nn.matmul %x, %dy {dist.split = #dist.split<k = [data]>, transpose_a} : tensor<4x3xf32>, tensor<4x2xf32>
     %q = nn.matmul %x, %dy {dist.split = #dist.split<k = [data]>, transpose_a} : tensor<4x3xf32>, tensor<4x2xf32>
     %tied = nn.add %p, %q : tensor<3x2xf32>, tensor<3x2xf32>
