@@ -65,9 +65,9 @@ LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
   for (Value buffer : buffers) {
     int64_t elements = cast<MemRefType>(buffer.getType()).getNumElements();
     if (elements != total)
-      return op->emitOpError() << "parts have " << total
-                               << " elements in all, the buffer has "
-                               << elements;
+      return op->emitOpError()
+             << "parts have " << total << " elements in all, the buffer has "
+             << elements;
   }
   auto module = op->getParentOfType<ModuleOp>();
   auto grid = module ? module->getAttrOfType<dist::GridAttr>(dist::kGridAttr)
@@ -77,8 +77,8 @@ LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
   for (auto axis : axes.getAsRange<StringAttr>())
     ranks *= grid.getAxisSize(axis.getValue());
   if (ranks != static_cast<int64_t>(parts.size()))
-    return op->emitOpError() << "has " << parts.size() << " parts for " << ranks
-                             << " ranks";
+    return op->emitOpError()
+           << "has " << parts.size() << " parts for " << ranks << " ranks";
   return success();
 }
 
