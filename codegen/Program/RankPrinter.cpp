@@ -263,30 +263,42 @@ void RankPrinter::collectEvents() {
       }
       name = known[next++];
     };
-    for (size_t i = 0; i < phase.actions.size(); ++i) {
-      auto op = dyn_cast<spmd::CommunicateOp>(phase.actions[i].op());
-      if (!op)
-        continue;
-      std::string hint =
-          camelCase(op.getLabel().split(':').first, "communication", 32);
+    // What action `i` waits for and what marks its end.
+    auto giveAround = [&](size_t i, spmd::Stream stream,
+                          const std::string &before, const std::string &after) {
       for (size_t k = i; k-- > 0;) {
         auto wait = dyn_cast<spmd::WaitOp>(phase.actions[k].op());
-        if (!wait || wait.getStream() != op.getStream())
+        if (!wait || wait.getStream() != stream)
           break;
-        give(wait.getEvent(), hint + "Ready");
+        give(wait.getEvent(), before);
       }
       // An update may follow on the same stream.
       size_t end = i + 1;
       while (end < phase.actions.size()) {
         auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[end].op());
-        if (!launch || launch.getStream() != op.getStream())
+        if (!launch || launch.getStream() != stream)
           break;
         ++end;
       }
       if (end < phase.actions.size())
         if (auto record = dyn_cast<spmd::RecordOp>(phase.actions[end].op()))
-          if (record.getStream() == op.getStream())
-            give(record.getEvent(), hint + "Done");
+          if (record.getStream() == stream)
+            give(record.getEvent(), after);
+    };
+    for (size_t i = 0; i < phase.actions.size(); ++i) {
+      if (auto op = dyn_cast<spmd::CommunicateOp>(phase.actions[i].op())) {
+        std::string hint =
+            camelCase(op.getLabel().split(':').first, "communication", 32);
+        giveAround(i, op.getStream(), hint + "Ready", hint + "Done");
+      }
+      // Updates of buckets, once nobody reads the old parameters.
+      auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[i].op());
+      if (!launch || launch.getStream() != spmd::Stream::comm)
+        continue;
+      SmallVector<StringRef> nodes = nodeNames(launch.getLoc());
+      std::string hint = camelCase(
+          nodes.empty() ? "" : nodes.front().split(':').first, "launch", 32);
+      giveAround(i, launch.getStream(), hint + "Read", hint + "Done");
     }
     for (const Action &action : phase.actions)
       if (auto record = dyn_cast<spmd::RecordOp>(action.op()))

@@ -42,8 +42,8 @@ public:
                    bool overlapSteps)
       : function(function), classMemory(classMemory), lasting(lasting),
         memory(function, classMemory, overlap), overlap(overlap),
-        overlapSteps(overlap && overlapSteps && isStep()), builder(function.getContext()) {
-  }
+        overlapSteps(overlap && overlapSteps && isStep()),
+        builder(function.getContext()) {}
 
   func::FuncOp build() {
     OpBuilder outer(function);
@@ -63,9 +63,11 @@ public:
       for (const Bucket &bucket : classMemory.getBuckets())
         if (bucket.communicates)
           arrived[&bucket] = nextEvent++;
+    findLoss();
     emitCopies(-1);
     for (Operation &op : function.front().without_terminator()) {
       int64_t i = memory.indexOf(&op);
+      section = sectionOf(i);
       completeFor(&op);
       emitOp(&op);
       issued += isIssuedAlone(&op);
@@ -205,17 +207,10 @@ private:
       emitAllReduce(reduce);
       return;
     }
-    // The loss is the last thing before the backward pass.
-    if (section == "loss" && !isLossOp(op))
-      section = "backward";
-    if (section == "forward" && isStep() && isLossOp(op))
-      section = "loss";
     if (std::optional<MoveView> move = asMove(op))
       emitMove(*move);
     else
       emitLaunch(op);
-    if (section == "loss" && isLossResult(op))
-      section = "backward";
   }
 
   void emitLaunch(Operation *op) {
@@ -241,12 +236,35 @@ private:
   bool isLossOp(Operation *op) const {
     return locationName(op->getLoc()) == "loss";
   }
-  bool isLossResult(Operation *op) const {
-    return llvm::any_of(op->getUsers(), [](Operation *user) {
-      return isa<func::ReturnOp>(user) ||
-             (isa<spmd::AllReduceOp>(user) &&
-              isReturnedOnly(cast<spmd::AllReduceOp>(user)));
-    });
+
+  /// Where the loss begins and ends: what computes it without interruption up
+  /// to the value that is returned. Single operations of it may stand before,
+  /// where they fill the time that something travels.
+  void findLoss() {
+    if (!isStep())
+      return;
+    for (Value value : function.front().getTerminator()->getOperands()) {
+      Operation *producer = value.getDefiningOp();
+      while (producer && isa<nn::ReshapeOp, spmd::AllReduceOp>(producer))
+        producer = producer->getOperand(0).getDefiningOp();
+      if (producer && isLossOp(producer))
+        lossEnd = std::max(lossEnd, memory.indexOf(producer));
+    }
+    lossBegin = lossEnd;
+    for (Operation &op : llvm::reverse(function.front())) {
+      int64_t i = memory.indexOf(&op);
+      if (i >= lossEnd || isa<nn::ReadOp, nn::ReshapeOp>(op))
+        continue;
+      if (!isLossOp(&op))
+        break;
+      lossBegin = i;
+    }
+  }
+
+  StringRef sectionOf(int64_t i) const {
+    if (lossEnd < 0 || i < lossBegin)
+      return "forward";
+    return i <= lossEnd ? "loss" : "backward";
   }
 
   void copyBody(nn::FusedOp from, spmd::LaunchOp to) {
@@ -709,6 +727,8 @@ private:
   /// Collectives issued so far, without buckets.
   int64_t issued = 0;
   StringRef section = "forward";
+  /// First and last operation of the loss; -1 for none.
+  int64_t lossBegin = -1, lossEnd = -1;
 };
 
 struct ScheduleProgramPass
