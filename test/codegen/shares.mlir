@@ -31,8 +31,7 @@
 // CHECK: dataRanks.allReduce(comm, gradientsOfBucket1, 40, Reduction::sum,
 // CHECK-NEXT: Algorithm::ring, kStepCalls[2]);
 // CHECK: comm.wait(bucket1Read);
-// CHECK-NEXT: sgdUpdate_2(comm, 40, rank.lr, parametersOfBucket1,
-// CHECK-NEXT: gradientsOfBucket1);
+// CHECK-NEXT: sgdUpdate_2(comm, 40, rank.lr, parametersOfBucket1, gradientsOfBucket1);
 // CHECK-NEXT: comm.record(bucket1Updated);
 
 // Who looks at gradients or optimizer state gets all of them; the parameters
