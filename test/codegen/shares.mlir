@@ -32,7 +32,7 @@
 // CHECK-NEXT: Algorithm::ring, kStepCalls[2]);
 // CHECK: comm.wait(bucket1Read);
 // CHECK-NEXT: sgdUpdate_2(comm, 40, rank.lr, parametersOfBucket1, gradientsOfBucket1);
-// CHECK-NEXT: comm.record(bucket1Updated);
+// CHECK-NEXT: comm.record(bucket1Done);
 
 // Who looks at gradients or optimizer state gets all of them; the parameters
 // have been fetched.
