@@ -272,8 +272,16 @@ void RankPrinter::collectEvents() {
           break;
         give(wait.getEvent(), before);
       }
-      if (i + 1 < phase.actions.size())
-        if (auto record = dyn_cast<spmd::RecordOp>(phase.actions[i + 1].op()))
+      // An update may follow on the same stream.
+      size_t end = i + 1;
+      while (end < phase.actions.size()) {
+        auto launch = dyn_cast<spmd::LaunchOp>(phase.actions[end].op());
+        if (!launch || launch.getStream() != stream)
+          break;
+        ++end;
+      }
+      if (end < phase.actions.size())
+        if (auto record = dyn_cast<spmd::RecordOp>(phase.actions[end].op()))
           if (record.getStream() == stream)
             give(record.getEvent(), after);
     };
@@ -290,7 +298,7 @@ void RankPrinter::collectEvents() {
       SmallVector<StringRef> nodes = nodeNames(launch.getLoc());
       std::string hint = camelCase(
           nodes.empty() ? "" : nodes.front().split(':').first, "launch", 32);
-      giveAround(i, launch.getStream(), hint + "Read", hint + "Updated");
+      giveAround(i, launch.getStream(), hint + "Read", hint + "Done");
     }
     for (const Action &action : phase.actions)
       if (auto record = dyn_cast<spmd::RecordOp>(action.op()))
@@ -642,6 +650,19 @@ static spmd::CommunicateOp communicationOf(const Phase &phase, size_t action,
   return {};
 }
 
+/// The communication that has brought what `launch`, at or behind `action`,
+/// unpacks.
+static spmd::CommunicateOp arrivalOf(const Phase &phase, size_t action,
+                                     spmd::LaunchOp launch) {
+  if (launch.getKernel() != "spmd.unpack")
+    return {};
+  for (size_t k = action; k-- > 0;)
+    if (auto op = dyn_cast<spmd::CommunicateOp>(phase.actions[k].op());
+        op && op.getBuffer() == launch.getInputs()[1])
+      return op;
+  return {};
+}
+
 void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
   // Locals are named after the members, whose names they must not hide.
   localNames = names;
@@ -656,6 +677,8 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
 
   os << "  void " << phase.name << "() override {\n";
   bool explained = false;
+  // The communication that the latest comment is about.
+  spmd::CommunicateOp shown;
   for (size_t i = 0; i < phase.actions.size(); ++i) {
     Operation *op = phase.actions[i].op();
     // Records and waits belong to the communication or launch they precede,
@@ -671,6 +694,7 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
       if (!explained)
         printWhy(os, phase, communicate);
       explained = next != op;
+      shown = communicate;
     }
     if (auto launch = dyn_cast<spmd::LaunchOp>(next);
         launch && !isa<spmd::RecordOp>(op)) {
@@ -685,6 +709,16 @@ void RankPrinter::printPhase(raw_ostream &os, const Phase &phase) {
         explained = true;
       } else if (!isPartOfMove(launch) || launch.getKernel() == "spmd.slice") {
         printNodes(os, launch);
+        shown = {};
+      }
+      // What was computed meanwhile stands between the two.
+      spmd::CommunicateOp arrived = arrivalOf(phase, i, launch);
+      if (arrived && arrived != shown) {
+        separate(os);
+        printComment(os, commentText(arrived.getLabel(), 600) + ": arrives", 4);
+        printLayer(os, launch.getLoc(), sectionOf(launch));
+        currentNodes.clear();
+        shown = arrived;
       }
     }
     if (choices[&phase][i].move >= 0) {

@@ -91,7 +91,7 @@ TEST(PlanReader, EveryFaultIsReportedInTheOrderOfTheFile) {
           "'version', 'grid', 'semantics', 'layers', 'parameters'",
           "11:24 key 'sync' of 'parameters' / 'w': found 'all_gather', "
           "expected a method: all_reduce, parameter_server, "
-                "factor_broadcast, poseidon",
+          "factor_broadcast, poseidon",
           "11:46 key 'axes' of 'parameters' / 'w': found a number, expected a "
           "string",
           "11:65 key 'by' of 'parameters' / 'w': there is no such key; the "
