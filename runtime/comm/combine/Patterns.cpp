@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Implements Patterns.h. The sizes at which one pattern gives way to another
-// are from measurements with `tools/bench channels`.
+// Implements Patterns.h. Of the sizes at which one pattern gives way to
+// another, those for several nodes rest on measurements of 4 ranks on a busy
+// machine with `tools/bench channels --rate`; the others are estimates.
 //
 //===----------------------------------------------------------------------===//
 
@@ -80,15 +81,17 @@ constexpr int kManyRanks = 16;
 constexpr std::int64_t kTreeBytes = 64 * 1024;
 
 /// Bytes from which the two steps inside a node cost less than they save
-/// between nodes. On 2 nodes of 2 ranks with links of 1 Gbit/s direct messages
-/// take two thirds of the time at 64 KB, and twice the time at 1 MB.
+/// between nodes. Measured twice on 2 nodes of 2 ranks with links of 1 Gbit/s:
+/// at 64 KB direct messages took about 0.6 of a hierarchy's time, at 8 MB 1.5
+/// times; at 1 MB 1.7 times in one run, and less than the hierarchy's in the
+/// other.
 constexpr std::int64_t kHierarchyBytes = 128 * 1024;
 
-/// Bytes from which on a network a ring's steps cost less than what direct
-/// messages lose: where n - 1 senders share the link of a receiver, the switch
-/// drops packets. Between nodes of one rank each, with links of 0.1 and 1
-/// Gbit/s and 4 ranks, both are equal at 256 KB, and a ring is faster by 10 to
-/// 35 per cent from 1 MB on.
+/// Bytes from which on a network a ring is preferred, in which each link has
+/// one sender. Measured on 4 nodes of one rank: with links of 1 Gbit/s both
+/// were equal up to 1 MB and a ring 3 per cent faster at 8 MB; with 0.1 Gbit/s
+/// it took two thirds of the time at 1 and 4 MB, then with segments of 512 KB,
+/// and has not been measured with those of today.
 constexpr std::int64_t kRingBytes = 512 * 1024;
 
 Pattern partita::patternFor(Algorithm algorithm, std::int64_t bytes,
