@@ -33,6 +33,16 @@ struct SharedText {
   SplitTables splits;
 };
 
+/// The axes of a communication as arguments.
+std::string axesText(mlir::ArrayAttr axes);
+
+/// The flat buffer that an action with `parts` works on, and the axes of its
+/// communicator.
+std::pair<mlir::Value, mlir::ArrayAttr> partsOf(mlir::Operation *op);
+
+/// The nodes of a location as one name, or "".
+std::string layerName(mlir::Location loc);
+
 /// Prints one group of rank classes.
 class RankPrinter {
 public:

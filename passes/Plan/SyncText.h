@@ -42,8 +42,7 @@ struct SyncRule {
 std::optional<SyncChoice> parseSync(llvm::StringRef text, std::string &error);
 
 /// Reads a rule; METHOD alone has the pattern "*".
-std::optional<SyncRule> parseSyncRule(llvm::StringRef text,
-                                      std::string &error);
+std::optional<SyncRule> parseSyncRule(llvm::StringRef text, std::string &error);
 
 /// The text that parseSync reads back.
 std::string syncText(dist::SyncMethod method, dist::Algorithm algorithm);

@@ -310,8 +310,7 @@ void FunctionMemory::bindTargets() {
     Storage target = memory.result(
         function.getName(), name ? name.str() : "result" + std::to_string(i));
     if (!bind(value, target))
-      copies.push_back(
-          {indexOf(terminator) - 1, value, addStorage(target)});
+      copies.push_back({indexOf(terminator) - 1, value, addStorage(target)});
   }
 }
 

@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "passes/Schedule/BufferAssignment.h"
 #include "dialects/Dist/Interfaces/Layouts.h"
+#include "passes/Schedule/BufferAssignment.h"
 #include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
@@ -163,8 +163,8 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     bucket.after =
         std::max(bucket.after, factOf(facts.collectivesBefore, update));
     bucket.last = std::max(bucket.last, factOf(facts.order, update));
-    bucket.updateAfter =
-        std::max(bucket.updateAfter, factOf(facts.collectivesBeforeRead, update));
+    bucket.updateAfter = std::max(bucket.updateAfter,
+                                  factOf(facts.collectivesBeforeRead, update));
     SmallVector<StringRef> names = {nn::updatedVariable(update)};
     llvm::append_range(names, nn::updatedStates(update));
     for (StringRef name : names)

@@ -61,8 +61,8 @@ std::string partita::driver::planAsJson(ModuleOp module) {
         if (auto sync =
                 variable->getAttrOfType<dist::SyncAttr>(dist::kSyncAttr))
           json.attributeObject(variable.getSymName(), [&] {
-            json.attribute("sync", plan::syncText(sync.getMethod(),
-                                                  sync.getAlgorithm()));
+            json.attribute(
+                "sync", plan::syncText(sync.getMethod(), sync.getAlgorithm()));
             json.attributeArray("axes", [&] {
               for (StringAttr axis : sync.getAxes())
                 json.value(axis.getValue());

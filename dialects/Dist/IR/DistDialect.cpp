@@ -441,8 +441,8 @@ LogicalResult SyncAttr::verify(Verifier emitError, SyncMethod method,
                                ArrayRef<StringAttr> axes, Algorithm algorithm) {
   // C2
   if (algorithm != Algorithm::automatic && method != SyncMethod::all_reduce)
-    return emitError() << "a synchronisation by "
-                       << stringifySyncMethod(method) << " has no algorithm, "
+    return emitError() << "a synchronisation by " << stringifySyncMethod(method)
+                       << " has no algorithm, "
                        << "found '" << stringifyAlgorithm(algorithm) << "'";
   // C1
   SmallVector<Attribute> all(axes.begin(), axes.end());

@@ -63,8 +63,9 @@ constexpr llvm::StringLiteral kStandsForAttr = "spmd.stands_for";
 /// Attributes of scheduled operations. `parts`: elements per rank of the
 /// communicator, in its order; of a flat buffer that a reduce_scatter or an
 /// all_gather works on in place, or of the flat buffers of a launch that works
-/// on its rank's part only, over `axes`. `algorithm`: how an all_reduce travels.
-/// `previous`: a wait for what the previous run of the function has recorded.
+/// on its rank's part only, over `axes`. `algorithm`: how an all_reduce
+/// travels. `previous`: a wait for what the previous run of the function has
+/// recorded.
 constexpr llvm::StringLiteral kPartsAttr = "parts";
 constexpr llvm::StringLiteral kAxesAttr = "axes";
 constexpr llvm::StringLiteral kAlgorithmAttr = "algorithm";

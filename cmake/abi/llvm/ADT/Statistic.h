@@ -7,8 +7,9 @@
 //
 // Found before LLVM's header of this name. That one makes a statistic a counter
 // in sources with assertions and an empty class in others, and passes hold
-// statistics that libMLIR constructs, which is built without assertions. Sources
-// with assertions must see the empty class, too: nobody would set the counter.
+// statistics that libMLIR constructs, which is built without assertions.
+// Sources with assertions must see the empty class, too: nobody would set the
+// counter.
 //
 //===----------------------------------------------------------------------===//
 
