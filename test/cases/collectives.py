@@ -160,7 +160,7 @@ def e06(setting):
         check(result.returncode == 1, "exit code %d" % result.returncode)
         check(result.seconds < 20, "took %.1f s" % result.seconds)
         says(result, "watchdog: no rank has made progress for",
-             "rank 0 waits for its communication in step 6", "'bucket 0: ",
+             "rank 0 waits for its communication in step 6", "call 0 'loss'",
              "with rank 1", "its last completed step is 5")
 
 
