@@ -121,15 +121,32 @@ int64_t Arrivals::lastUseOf(Value value) const {
 // The order of operations
 //===----------------------------------------------------------------------===//
 
-static void sinkProducts(func::FuncOp function) {
+/// Whether `op` makes a small value from small ones: the next running
+/// statistics and the like.
+static bool isSmall(Operation *op) {
+  constexpr int64_t kMost = 64 << 10;
+  return op->getNumResults() > 0 && !isSilent(op) && bytesOf(op) <= kMost;
+}
+
+/// Products of gathered factors, and what only the next state needs, come last:
+/// nothing in between waits for what they wait for.
+static void sinkLate(func::FuncOp function) {
   Block &block = function.front();
+  if (llvm::none_of(block, [](Operation &op) { return isWaitedFor(&op); }))
+    return;
   Operation *end = block.getTerminator();
   for (Operation &op : block)
     if (nn::isUpdate(&op)) {
       end = &op;
       break;
     }
-  // From the last to the first: a product stays where something that stays
+  SmallVector<nn::AssignOp> assigns(function.getOps<nn::AssignOp>());
+  for (nn::AssignOp assign : assigns)
+    if (assign->isBeforeInBlock(end))
+      assign->moveBefore(end);
+  while (isa_and_nonnull<nn::AssignOp>(end->getPrevNode()))
+    end = end->getPrevNode();
+  // From the last to the first: an operation stays where something that stays
   // needs it, as a collective does.
   Operation *before = end->getPrevNode();
   while (before) {
@@ -138,7 +155,13 @@ static void sinkProducts(func::FuncOp function) {
     bool isFree = llvm::none_of(op->getUsers(), [&](Operation *user) {
       return user->isBeforeInBlock(end);
     });
-    if (!op->hasAttr(dist::kFactorsAttr) || !isFree)
+    bool isLate =
+        op->hasAttr(dist::kFactorsAttr) ||
+        (isSmall(op) && !op->use_empty() &&
+         llvm::none_of(op->getUsers(), [](Operation *user) {
+           return nn::isUpdate(user) || user->hasTrait<OpTrait::IsTerminator>();
+         }));
+    if (!isLate || !isFree || spmd::isCollective(op))
       continue;
     op->moveBefore(end);
     end = op;
@@ -174,7 +197,7 @@ static void fillBefore(Operation *op, const llvm::DenseSet<Value> &onTheWay,
 }
 
 void partita::orderForOverlap(func::FuncOp function) {
-  sinkProducts(function);
+  sinkLate(function);
   // Results on their way, and how long they still take.
   llvm::DenseMap<Value, double> left;
   llvm::DenseSet<Value> onTheWay;
