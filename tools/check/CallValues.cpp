@@ -51,6 +51,7 @@ void ValueCheck::reduced(const Action &call, Value &value) {
   value.partial &= ~axes;
   if (!value.partial)
     value.by = Reduction::none;
+  value.follows = value.follows || value.neutral != Reduction::none;
   value.neutral = Reduction::none;
   value.combined |= axes;
   value.calls.push_back(call.index);
@@ -80,6 +81,8 @@ void ValueCheck::checkReducible(const Action &call, const Value &value) {
              check::nameOf(call.reduction), "compile again");
     return;
   }
+  if (value.follows && (axes & value.combined) == 0)
+    return;
   if (axes & ~value.partial)
     return refuse(
         "a value is reduced over an axis over which it is not "

@@ -19,9 +19,9 @@ namespace {
 
 /// Kernels that move values and do not compute.
 bool isMover(const Action &launch) {
-  static const std::set<std::string> kernels = {"copy",        "spmd.pack",
-                                                "spmd.unpack", "spmd.slice",
-                                                "nn.reshape",  "nn.transpose"};
+  static const std::set<std::string> kernels = {
+      "copy",       "spmd.pack",    "spmd.unpack", "spmd.slice",
+      "nn.reshape", "nn.transpose", "nn.slice",    "nn.concat"};
   return kernels.count(launch.name) != 0;
 }
 
@@ -143,6 +143,11 @@ void ValueCheck::combineOperand(const Action &launch, int index,
     isFirst = false;
     return;
   }
+  if (value.follows && (isMover(launch) || isLinear(launch))) {
+    result.follows = true;
+    isFirst = false;
+    return;
+  }
   const std::string &name = phase.buffers[index].name;
   if (value.partial && !isLinear(launch))
     return refuse("a partial value is used before it is combined",
@@ -168,7 +173,7 @@ void ValueCheck::combineOperand(const Action &launch, int index,
 
 void ValueCheck::finishResult(const Action &launch, Value &result,
                               bool isNeutral) {
-  if (!(isNeutral && isLinear(launch)))
+  if (!(isNeutral && isLinear(launch)) || result.follows)
     result.neutral = launch.neutral;
   if (launch.name == "spmd.pack")
     result.packedFor = launch.ofCall;

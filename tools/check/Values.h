@@ -27,6 +27,9 @@ struct Value {
   Reduction by = Reduction::none;
   /// Changes nothing when it is combined by this; none for other values.
   Reduction neutral = Reduction::none;
+  /// It was neutral and has been combined with what other ranks made: what it
+  /// is still partial over is known there, where the same calls are checked.
+  bool follows = false;
   /// Axes over which it has been combined since a kernel computed it, and the
   /// calls that did so or moved it.
   AxisSet combined = 0;
