@@ -166,8 +166,14 @@ def wait_cycle(cert, rng):
            set(significant(cert, first["axes"])) for a in between):
         return None
     block = step["actions"][i:i + 2]
-    waits = [a for a in step["actions"][:index_of(step, second)]
-             if a.get("wait") == block[1]["record"]]
+    waits = []
+    for k, action in enumerate(step["actions"][:index_of(step, second)]):
+        if action.get("wait") != block[1]["record"]:
+            continue
+        waits.append(action)
+        # The update that waited comes along.
+        if step["actions"][k + 1].get("launch") in ("nn.sgd", "nn.adam"):
+            waits.append(step["actions"][k + 1])
     del step["actions"][i:i + 2]
     for wait in waits:
         remove(step, wait)

@@ -69,6 +69,12 @@ def write(folder, name, cert):
     return path
 
 
+def circles(stderr):
+    """How often ranks were found to wait for each other in a circle."""
+    found = stderr.count("wait for each other in a circle")
+    return f"; {found} circles" if found else ""
+
+
 def first_message(stderr):
     lines = stderr.splitlines()
     errors = [line.split("error: ", 1)[1] for line in lines if "error: " in line]
@@ -133,7 +139,8 @@ def main():
         made_all += len(broken)
         rejected_all += rejected
         print(f"fault {name}: {len(broken)} variants, {rejected} rejected; "
-              f"first: {first_message(messages)}")
+              f"first: {first_message(messages)}"
+              + circles(messages), flush=True)
         for path in wrong:
             print(f"  accepted: {path}")
         if not options.keep:
