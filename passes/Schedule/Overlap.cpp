@@ -132,7 +132,10 @@ static bool isSmall(Operation *op) {
 /// nothing in between waits for what they wait for.
 static void sinkLate(func::FuncOp function) {
   Block &block = function.front();
-  if (llvm::none_of(block, [](Operation &op) { return isWaitedFor(&op); }))
+  bool waits = llvm::any_of(block, [](Operation &op) {
+    return isWaitedFor(&op) || op.hasAttr(dist::kFactorsAttr);
+  });
+  if (!waits)
     return;
   Operation *end = block.getTerminator();
   for (Operation &op : block)
