@@ -11,6 +11,7 @@
 
 #include "passes/Plan/LayerSplits.h"
 #include <numeric>
+#include <set>
 
 using namespace mlir;
 using namespace partita;
@@ -112,6 +113,12 @@ dist::SplitAttr restricted(Operation *op, dist::SplitAttr split) {
 dist::SplitAttr splitOrNull(const LayerOp &layerOp, ArrayRef<Cut> cuts) {
   if (cuts.empty())
     return {};
+  // An axis splits one dimension.
+  std::set<StringRef> axes;
+  for (const Cut &cut : cuts)
+    for (const std::string &axis : cut.item->axes)
+      if (!axes.insert(axis).second)
+        return {};
   return makeSplit(layerOp.op->getContext(), layerOp.space, cuts);
 }
 

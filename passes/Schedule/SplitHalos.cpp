@@ -215,10 +215,10 @@ private:
     for (int64_t size : nn::shapeOf(exchange.getY()))
       whole.push_back({0, size});
     Value middle = wrap(inside, all, d + 1);
-    if (low[d].size() > 0)
+    if (!low[d].empty())
       parts.push_back(make(low, exchange.getY(), whole));
     parts.push_back(middle);
-    if (high[d].size() > 0)
+    if (!high[d].empty())
       parts.push_back(make(high, exchange.getY(), whole));
     if (parts.size() == 1)
       return middle;

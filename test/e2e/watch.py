@@ -35,7 +35,7 @@ def program_of(setting):
 def call_sites(folder, phase):
     """The rows of a table of calls: label, layer, place."""
     text = open(os.path.join(folder, "train.cpp")).read()
-    table = re.search(r"k%sCalls\[\] = \{(.*?)\n\};" % phase, text, re.S)
+    table = re.search(r"k%sCalls\d*\[\] = \{(.*?)\n\};" % phase, text, re.S)
     return [(label, layer, int(index)) for label, layer, index in re.findall(
         r'\{"([^"]*)",\s*"([^"]*)",\s*(\d+)\}', table.group(1))]
 

@@ -153,6 +153,9 @@ def compile_text(tool, text, propagate, extra=()):
             [tool, file.name, "-split-input-file", "-mlir-disable-threading",
              *(PLAN if propagate else []), *PARTITION, *extra],
             capture_output=True, text=True, check=False)
+    if run.returncode < 0:
+        raise RuntimeError("%s ended by signal %d:\n%s" % (
+            tool, -run.returncode, run.stderr[-4000:]))
     return run.stdout, run.stderr
 
 

@@ -76,6 +76,16 @@ void ValueLayouts::note(RankedTensorType type, LayoutAttr layout) {
   occurring.push_back({type, layout});
 }
 
+/// Whether one of `axes` cuts a dimension of `layout`, which then cannot be
+/// partial over it.
+static bool cutsAny(LayoutAttr layout, ArrayRef<StringAttr> axes) {
+  return llvm::any_of(layout.getDims(), [&](ArrayAttr dim) {
+    return llvm::any_of(axes, [&](StringAttr axis) {
+      return llvm::is_contained(dim.getValue(), axis);
+    });
+  });
+}
+
 LogicalResult ValueLayouts::visit(Operation *op, GridAttr grid) {
   SmallVector<LayoutAttr> have;
   for (Value operand : op->getOperands())
@@ -119,6 +129,7 @@ LogicalResult ValueLayouts::visit(Operation *op, GridAttr grid) {
                        auto [operand, layout, want] = each;
                        return layout.getPartialKind().getValue() == "sum" &&
                               layout.getPartial() == have[0].getPartial() &&
+                              !cutsAny(want, layout.getPartial()) &&
                               sameLayout(grid, layout,
                                          withPartial(want, layout),
                                          nn::tensorType(operand));

@@ -363,6 +363,8 @@ class Program:
 
     def read_operation(self, line, function):
         match = OPERATION.fullmatch(line)
+        if not match:
+            raise ValueError("no operation: " + line)
         result, count, name, operands, first, region, rest, _, types = \
             match.groups()
         operands = re.findall(r"%[\w#]+", operands)

@@ -60,8 +60,8 @@ module attributes {dist.grid = #dist.grid<row = 2>} {
 // CHECK: spmd.communicate "all_to_all" {{.*}} label "turned reads x"
 // CHECK-NEXT: spmd.record [[D:.*]] on comm
 // CHECK-NEXT: spmd.launch "spmd.pack" on compute(%[[C]])
-// CHECK: spmd.launch "spmd.unpack" on compute(%[[C]], %{{.*}}) -> (%[[N]])
 // CHECK: spmd.launch "spmd.pack" on compute(%[[M]])
+// CHECK: spmd.launch "spmd.unpack" on compute(%[[C]], %{{.*}}) -> (%[[N]])
 // CHECK: spmd.launch "spmd.unpack" on compute(%[[M]], %{{.*}}) -> (%[[T]])
 // CHECK-NEXT: spmd.wait [[D]] on compute
 // CHECK-NEXT: spmd.launch "spmd.unpack" on compute(%[[X]], %{{.*}}) -> (%[[Y]])
