@@ -35,7 +35,7 @@ void ValueCheck::visitCall(const Action &call) {
   }
   checkParameterWrite(buffer, nullptr);
   for (const Values::Piece &piece : read(call.buffer))
-    if (isGood)
+    if (isGood && !isLeftInGap(buffer, *piece.value))
       checkReducible(call, *piece.value);
   if (!isGood)
     return;
@@ -44,6 +44,14 @@ void ValueCheck::visitCall(const Action &call) {
     if (call.name == "reduce_scatter")
       divided(call, value);
   });
+}
+
+/// Whether `value` is what an older buffer, which reaches beyond this bucket,
+/// has left in a gap between the bucket's parts. Who reads it as one of the
+/// parts is refused there.
+bool ValueCheck::isLeftInGap(const Buffer &bucket, const Value &value) const {
+  return bucket.purpose == Purpose::bucket && value.buffer >= 0 &&
+         !bucket.bytes.contains(phase.buffers[value.buffer].bytes);
 }
 
 void ValueCheck::reduced(const Action &call, Value &value) {

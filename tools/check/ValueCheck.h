@@ -86,6 +86,7 @@ private:
                      const std::string &where);
   static std::string callsText(const std::vector<int> &calls);
   void visitCall(const Action &call);
+  bool isLeftInGap(const Buffer &bucket, const Value &value) const;
   void reduced(const Action &call, Value &value);
   void divided(const Action &call, Value &value) const;
   void checkReducible(const Action &call, const Value &value);
