@@ -131,6 +131,7 @@ void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
   schedule.bucketBytes = options.bucketBytes;
   schedule.overlap = options.overlap;
   schedule.priorities = options.priorities;
+  schedule.overlapHalos = options.overlapHalos;
   schedule.overlapSteps = options.overlap && options.overlapSteps;
   manager.addPass(createScheduleProgram(schedule));
   manager.addPass(createVerifySchedule());

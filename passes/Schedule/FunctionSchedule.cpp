@@ -366,7 +366,8 @@ private:
 
   /// Notes a collective whose result is waited for when it is used.
   void start(InFlight entry) {
-    if (overlap)
+    bool atOnce = entry.move && entry.move->op->hasAttr(kAtOnceAttr);
+    if (overlap && !atOnce)
       inFlight.push_back(std::move(entry));
     else
       complete(entry);

@@ -102,7 +102,9 @@ int64_t Arrivals::firstUseOf(Value value) const {
 }
 
 int64_t Arrivals::arrivalOf(Operation *collective) const {
-  return overlap ? firstUseOf(collective->getResult(0)) : indexOf(collective);
+  return overlap && !collective->hasAttr(kAtOnceAttr)
+             ? firstUseOf(collective->getResult(0))
+             : indexOf(collective);
 }
 
 int64_t Arrivals::lastUseOf(Value value) const {

@@ -33,6 +33,9 @@
 
 namespace partita {
 
+/// Set on a move that is waited for where it stands.
+constexpr llvm::StringLiteral kAtOnceAttr = "spmd.at_once";
+
 /// When the results of a function's collectives are needed.
 class Arrivals {
 public:

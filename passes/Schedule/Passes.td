@@ -176,7 +176,9 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
            "of buckets that are ready, send first what the next step needs "
            "first">,
     Option<"overlapSteps", "overlap-steps", "bool", "true",
-           "let buckets arrive while the next step computes">
+           "let buckets arrive while the next step computes">,
+    Option<"overlapHalos", "overlap-halos", "bool", "true",
+           "wait for moved values where they are used, not where they are moved">
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "gradient buckets of the first class">,

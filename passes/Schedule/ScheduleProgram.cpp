@@ -44,8 +44,11 @@ struct ScheduleProgramPass
         return signalPassFailure();
       entry.facts.staging = std::move(*staging);
       if (overlap)
-        for (func::FuncOp function : entry.functions)
+        for (func::FuncOp function : entry.functions) {
+          if (!overlapHalos)
+            completeAtOnce(function);
           orderForOverlap(function);
+        }
       classes.push_back(std::move(entry));
     }
     markEverywhere(classes, kImmediateAttr, [](func::FuncOp function) {
@@ -63,6 +66,17 @@ struct ScheduleProgramPass
   }
 
 private:
+  /// All moves but those of factors, whose product comes last, are waited for
+  /// where they stand.
+  static void completeAtOnce(func::FuncOp function) {
+    for (Operation &op : function.front())
+      if (spmd::isMove(&op) &&
+          !llvm::all_of(op.getUsers(), [](Operation *user) {
+            return user->hasAttr(dist::kFactorsAttr);
+          }))
+        op.setAttr(kAtOnceAttr, UnitAttr::get(function.getContext()));
+  }
+
   /// Literal tables become variables, so that they have a place in the arena.
   static void promoteTables(ModuleOp module) {
     llvm::MapVector<Attribute, FlatSymbolRefAttr> tables;

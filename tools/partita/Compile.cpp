@@ -41,6 +41,7 @@ struct CompileOptions {
   std::string emit;
   std::string saveTemps;
   std::string output;
+  std::string unproven = "refuse";
   bool quiet = false;
   bool verbose = false;
 };
@@ -86,6 +87,10 @@ Arguments makeArguments(CompileOptions &options) {
                    "terminal without -o); plan-file is the plan as JSON for "
                    "--plan, certificate what partita check proves",
                    options.emit);
+  arguments.choice("--unproven", {"refuse", "warn"},
+                   "what to do when the checker cannot prove a program's "
+                   "communication (default refuse)",
+                   options.unproven);
   arguments.text("--save-temps", "DIR",
                  "also write the IR after every phase into DIR",
                  options.saveTemps);
@@ -310,11 +315,16 @@ private:
     check::Result result = check::check(*certificate, "certificate.json");
     for (const std::string &error : result.errors)
       llvm::errs() << "partita: " << error << '\n';
+    if (!result.isProven && options.unproven == "warn") {
+      llvm::errs() << "partita: warning: the program's communication is not "
+                      "proven to be right\n";
+      return certificate;
+    }
     if (!result.isProven) {
       llvm::errs() << "partita: the program's communication is not proven to "
                       "be right; nothing was written. This is a fault of the "
                       "compiler: please report it with the model and options "
-                      "used\n";
+                      "used; --unproven warn writes the program all the same\n";
       return failure();
     }
     say() << result.summary << '\n';

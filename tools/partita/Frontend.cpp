@@ -217,7 +217,7 @@ void partita::driver::addModelOptions(Arguments &arguments,
             pipeline.overlapSteps);
   addSwitch(arguments, "--overlap-halos",
             "compute what needs no neighbour's rows while these arrive "
-            "(default on)",
+            "(default off)",
             pipeline.overlapHalos);
 }
 
