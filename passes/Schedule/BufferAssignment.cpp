@@ -329,6 +329,9 @@ void FunctionMemory::computeLifetimes() {
   for (auto [move, id] : stagingOfMove) {
     storages[id].first = indexOf(move);
     storages[id].last = arrivals.arrivalOf(move);
+    // What nobody uses is unpacked all the same.
+    Storage &result = storages[storageOf(move->getResult(0))];
+    result.last = std::max(result.last, arrivals.arrivalOf(move));
   }
   for (const CopyStep &copy : copies) {
     Storage &from = storages[storageOf(copy.from)];
