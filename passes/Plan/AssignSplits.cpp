@@ -31,8 +31,6 @@ namespace partita {
 
 namespace {
 
-std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
-
 /// What a --split option or an entry of the plan file says.
 struct Choice {
   /// As the user knows it: "--split 'conv*=batch:pc'".
@@ -512,11 +510,7 @@ struct AssignSplitsPass : partita::impl::AssignSplitsBase<AssignSplitsPass> {
       sound = planText.has_value();
     }
     std::vector<SplitRule> rules;
-    // Names may hold ';', and never a line's end.
-    SmallVector<StringRef> texts;
-    StringRef(splits).split(texts,
-                            StringRef(splits).contains('\n') ? '\n' : ';',
-                            /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+    SmallVector<StringRef> texts = splitRules(splits);
     for (StringRef text : texts) {
       std::string found;
       if (std::optional<SplitRule> rule = parseSplitRule(text, found))

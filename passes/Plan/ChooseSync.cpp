@@ -36,8 +36,6 @@ namespace partita {
 
 namespace {
 
-std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
-
 /// A gradient that is one product over samples.
 struct Product {
   Operation *matmul = nullptr;
@@ -278,16 +276,17 @@ private:
     if (!sync || sync.getAxes().empty())
       return "";
     std::string why;
-    if (choice.poseidon) {
-      std::optional<Product> product = findProduct(parameter.update, why);
-      bool factors = product && canGather(*product, sync.getAxes(), why) &&
-                     isWorthIt(*product, sync.getAxes());
-      choice.method =
-          factors ? SyncMethod::factor_broadcast : SyncMethod::parameter_server;
-    }
+    std::optional<Product> product;
+    if (choice.poseidon || choice.method == SyncMethod::factor_broadcast)
+      product = findProduct(parameter.update, why);
+    if (product && !canGather(*product, sync.getAxes(), why))
+      product.reset();
+    if (choice.poseidon)
+      choice.method = product && isWorthIt(*product, sync.getAxes())
+                          ? SyncMethod::factor_broadcast
+                          : SyncMethod::parameter_server;
     if (choice.method == SyncMethod::factor_broadcast) {
-      std::optional<Product> product = findProduct(parameter.update, why);
-      if (!product || !canGather(*product, sync.getAxes(), why))
+      if (!product)
         return why;
       gatherFactors(*product, sync.getAxes());
     }
@@ -380,10 +379,7 @@ struct ChooseSyncPass : partita::impl::ChooseSyncBase<ChooseSyncPass> {
     }
     Choices choices(module, grid);
     bool sound = true;
-    SmallVector<StringRef> texts;
-    StringRef(rules).split(texts, StringRef(rules).contains('\n') ? '\n' : ';',
-                           /*MaxSplit=*/-1, /*KeepEmpty=*/false);
-    for (StringRef text : texts) {
+    for (StringRef text : splitRules(rules)) {
       std::string found;
       if (std::optional<SyncRule> rule = parseSyncRule(text, found)) {
         choices.addRule(text, *rule);

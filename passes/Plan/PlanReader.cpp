@@ -32,8 +32,6 @@ constexpr unsigned kDeepest = 16;
 /// Keys from the root to a value.
 using KeyPath = std::vector<std::string>;
 
-std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
-
 /// "key 'split' of layers / '/conv1/Conv'".
 std::string describe(const KeyPath &path) {
   std::string text = "key " + quoted(path.back());

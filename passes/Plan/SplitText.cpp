@@ -30,8 +30,6 @@ constexpr StringRef kGridForm =
     "axes such as pr=2,pc=2, a number of ranks, batch, N:STYLE or RxC:STYLE "
     "such as 4:batch or 2x2:model+batch";
 
-std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
-
 bool isIdentifier(StringRef text) {
   auto isWord = [](char c) { return isAlnum(c) || c == '_'; };
   return !text.empty() && !isDigit(text[0]) && all_of(text, isWord);
@@ -313,6 +311,17 @@ std::optional<GridText> partita::plan::parseGrid(StringRef text, int64_t ranks,
   if (!error.empty())
     return std::nullopt;
   return grid;
+}
+
+SmallVector<StringRef> partita::plan::splitRules(StringRef text) {
+  SmallVector<StringRef> rules;
+  text.split(rules, text.contains('\n') ? '\n' : ';', /*MaxSplit=*/-1,
+             /*KeepEmpty=*/false);
+  return rules;
+}
+
+std::string partita::plan::quoted(StringRef text) {
+  return "'" + text.str() + "'";
 }
 
 std::string partita::plan::printSplit(const SplitItems &items) {

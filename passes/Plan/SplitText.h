@@ -28,6 +28,7 @@
 #define PARTITA_PASSES_PLAN_SPLITTEXT_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include <cstdint>
 #include <optional>
@@ -97,6 +98,13 @@ std::optional<GridText> parseGrid(llvm::StringRef text, int64_t ranks,
 
 /// Checks axes from elsewhere as parseGrid does; "" or what is wrong.
 std::string checkGrid(const GridText &grid, int64_t ranks);
+
+/// The rules that an option of a pass holds: several joined by ';', or each
+/// with its line, for names may hold ';' and never a line's end.
+llvm::SmallVector<llvm::StringRef> splitRules(llvm::StringRef text);
+
+/// The text in quotes, for messages.
+std::string quoted(llvm::StringRef text);
 
 /// The text that parseSplit reads back.
 std::string printSplit(const SplitItems &items);

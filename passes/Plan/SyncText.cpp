@@ -10,13 +10,12 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/SyncText.h"
+#include "passes/Plan/SplitText.h"
 
 using namespace llvm;
 using namespace partita;
 using namespace partita::dist;
 using namespace partita::plan;
-
-static std::string quoted(StringRef text) { return "'" + text.str() + "'"; }
 
 static std::string algorithmNames() {
   std::string text;
