@@ -109,16 +109,7 @@ int64_t ClassMemory::take(int64_t bytes) {
 
 void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
   Arrivals arrivals(step, /*overlap=*/true);
-  std::map<std::string, std::pair<int64_t, int64_t>> reads;
-  for (auto read : step.getOps<nn::ReadOp>())
-    if (!read.getValue().use_empty()) {
-      auto [it, isNew] = reads.try_emplace(read.getVariable().str(),
-                                           std::pair(INT64_MAX, int64_t(-1)));
-      for (Operation *user : read.getValue().getUsers())
-        it->second.first = std::min(it->second.first, arrivals.indexOf(user));
-      it->second.second =
-          std::max(it->second.second, arrivals.lastUseOf(read.getValue()));
-    }
+  std::map<std::string, VariableUse> uses = variableUses(step, arrivals);
   SmallVector<std::pair<int64_t, Operation *>> updates;
   for (Operation &op : step.front())
     if (nn::isUpdate(&op)) {
@@ -165,12 +156,10 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     bucket.last = std::max(bucket.last, factOf(facts.order, update));
     bucket.updateAfter = std::max(bucket.updateAfter,
                                   factOf(facts.collectivesBeforeRead, update));
-    SmallVector<StringRef> names = {nn::updatedVariable(update)};
-    llvm::append_range(names, nn::updatedStates(update));
-    for (StringRef name : names)
-      if (auto read = reads.find(name.str()); read != reads.end()) {
-        bucket.need = std::min(bucket.need, read->second.first);
-        bucket.lastRead = std::max(bucket.lastRead, read->second.second);
+    for (StringRef name : variablesOf(update))
+      if (auto use = uses.find(name.str()); use != uses.end()) {
+        bucket.need = std::min(bucket.need, use->second.first);
+        bucket.lastRead = std::max(bucket.lastRead, use->second.last);
       }
     int64_t bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
     bucket.offsets.push_back(alignUp(bucket.bytes));
@@ -188,11 +177,9 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
       buckets.begin(), buckets.end(),
       [](const Bucket &a, const Bucket &b) { return a.last < b.last; });
   for (auto [i, bucket] : llvm::enumerate(buckets))
-    for (Operation *update : bucket.updates) {
-      bucketOfVariable[nn::updatedVariable(update).str()] = i;
-      for (StringRef state : nn::updatedStates(update))
-        bucketOfVariable[state.str()] = i;
-    }
+    for (Operation *update : bucket.updates)
+      for (StringRef name : variablesOf(update))
+        bucketOfVariable[name.str()] = i;
 }
 
 void ClassMemory::placeBuckets() {

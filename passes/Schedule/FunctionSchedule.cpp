@@ -310,9 +310,8 @@ private:
   int64_t communicate(Location loc, StringRef kind, spmd::Reduction reduction,
                       Value buffer, ArrayAttr axes, const Twine &label,
                       DictionaryAttr move) {
-    int64_t ready = nextEvent++, done = nextEvent++;
-    record(ready, Stream::compute);
-    wait(ready, Stream::comm);
+    release();
+    int64_t done = nextEvent++;
     issue(loc, kind, reduction, buffer, axes, label, move);
     record(done, Stream::comm);
     return done;
@@ -342,8 +341,7 @@ private:
   }
 
   void completeValue(Value value) {
-    while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
-      value = reshape.getX();
+    value = rootOf(value);
     auto found = llvm::find_if(inFlight, [&](const InFlight &entry) {
       return llvm::is_contained(entry.values, value);
     });

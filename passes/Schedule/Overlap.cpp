@@ -45,13 +45,6 @@ bool isWaitedFor(Operation *op) {
   });
 }
 
-/// What a value is another view of.
-Value rootOf(Value value) {
-  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
-    value = reshape.getX();
-  return value;
-}
-
 int64_t bytesOf(Operation *op) {
   int64_t bytes = 0;
   for (Value operand : op->getOperands())
@@ -62,6 +55,12 @@ int64_t bytesOf(Operation *op) {
 }
 
 } // namespace
+
+Value partita::rootOf(Value value) {
+  while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
+    value = reshape.getX();
+  return value;
+}
 
 double partita::linkSeconds(int64_t bytes) {
   return kLinkLatency + double(bytes) / kLinkBytesPerSecond;
@@ -117,6 +116,26 @@ int64_t Arrivals::lastUseOf(Value value) const {
       last = std::max(last, arrivalOf(user));
   }
   return last;
+}
+
+std::map<std::string, VariableUse>
+partita::variableUses(func::FuncOp step, const Arrivals &arrivals) {
+  std::map<std::string, VariableUse> uses;
+  for (auto read : step.getOps<nn::ReadOp>()) {
+    if (read.getValue().use_empty())
+      continue;
+    VariableUse &use = uses[read.getVariable().str()];
+    for (Operation *user : read.getValue().getUsers())
+      use.first = std::min(use.first, arrivals.indexOf(user));
+    use.last = std::max(use.last, arrivals.lastUseOf(read.getValue()));
+  }
+  return uses;
+}
+
+SmallVector<StringRef> partita::variablesOf(Operation *update) {
+  SmallVector<StringRef> names = {nn::updatedVariable(update)};
+  llvm::append_range(names, nn::updatedStates(update));
+  return names;
 }
 
 //===----------------------------------------------------------------------===//
@@ -175,7 +194,8 @@ static void sinkLate(func::FuncOp function) {
 
 /// Brings operations that need nothing of what is on its way before `op`, until
 /// they take `seconds`.
-static void fillBefore(Operation *op, const llvm::DenseSet<Value> &onTheWay,
+static void fillBefore(Operation *op,
+                       const llvm::DenseMap<Value, double> &onTheWay,
                        double seconds) {
   // Results of what stands behind `op` and is not brought before it.
   llvm::DenseSet<Value> later(op->getResults().begin(), op->getResults().end());
@@ -204,35 +224,23 @@ static void fillBefore(Operation *op, const llvm::DenseSet<Value> &onTheWay,
 void partita::orderForOverlap(func::FuncOp function) {
   sinkLate(function);
   // Results on their way, and how long they still take.
-  llvm::DenseMap<Value, double> left;
-  llvm::DenseSet<Value> onTheWay;
+  llvm::DenseMap<Value, double> onTheWay;
   for (Operation *op = &function.front().front(); op; op = op->getNextNode()) {
-    double longest = 0;
-    if (!isa<nn::ReshapeOp>(op))
+    if (!isa<nn::ReshapeOp>(op)) {
+      double longest = 0;
       for (Value operand : op->getOperands())
-        if (auto it = left.find(rootOf(operand)); it != left.end())
-          longest = std::max(longest, it->second);
-    if (longest > 0) {
-      Operation *before = op->getPrevNode();
-      fillBefore(op, onTheWay, longest);
-      // What has been brought here takes its time as well.
-      for (Operation *moved = before ? before->getNextNode()
-                                     : &function.front().front();
-           moved != op; moved = moved->getNextNode())
-        longest -= computeSeconds(moved);
-    }
-    if (!isa<nn::ReshapeOp>(op))
-      for (Value operand : op->getOperands()) {
-        left.erase(rootOf(operand));
+        longest = std::max(longest, onTheWay.lookup(rootOf(operand)));
+      if (longest > 0)
+        fillBefore(op, onTheWay, longest);
+      for (Value operand : op->getOperands())
         onTheWay.erase(rootOf(operand));
-      }
+    }
     double seconds = computeSeconds(op);
-    for (auto &[value, rest] : left)
-      rest -= seconds;
+    for (auto &[value, left] : onTheWay)
+      left -= seconds;
     if (isWaitedFor(op)) {
       Value result = op->getResult(0);
-      left[result] = linkSeconds(nn::byteSize(nn::tensorType(result)));
-      onTheWay.insert(result);
+      onTheWay[result] = linkSeconds(nn::byteSize(nn::tensorType(result)));
     }
   }
 }

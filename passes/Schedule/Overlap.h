@@ -29,6 +29,7 @@
 #include "dialects/NN/IR/NNOps.h"
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include <map>
 #include <vector>
 
 namespace partita {
@@ -67,6 +68,21 @@ private:
   int64_t end = 0;
   llvm::DenseMap<mlir::Operation *, int64_t> index;
 };
+
+/// What a value is another view of: what lies before reshapes.
+mlir::Value rootOf(mlir::Value value);
+
+/// The first and the last operation of a step that use each variable which is
+/// read, by place.
+struct VariableUse {
+  int64_t first = INT64_MAX;
+  int64_t last = -1;
+};
+std::map<std::string, VariableUse> variableUses(mlir::func::FuncOp step,
+                                                const Arrivals &arrivals);
+
+/// The parameter that an update changes, and its optimizer state.
+llvm::SmallVector<llvm::StringRef> variablesOf(mlir::Operation *update);
 
 /// Nominal seconds that a rank computes an operation for.
 double computeSeconds(mlir::Operation *op);

@@ -179,21 +179,14 @@ private:
                         std::map<std::string, int64_t> &before) {
     Arrivals arrivals(step, /*overlap=*/true);
     SmallVector<int64_t> collectives = countCollectives(step);
-    std::map<std::string, int64_t> last;
-    for (auto read : step.getOps<nn::ReadOp>())
-      if (!read.getValue().use_empty()) {
-        int64_t &most = last[read.getVariable().str()];
-        most = std::max(most, arrivals.lastUseOf(read.getValue()));
-      }
+    std::map<std::string, VariableUse> uses = variableUses(step, arrivals);
     for (Operation &op : step.front()) {
       if (!nn::isUpdate(&op))
         continue;
       int64_t &most = before[nn::updatedVariable(&op).str()];
-      SmallVector<StringRef> names = {nn::updatedVariable(&op)};
-      llvm::append_range(names, nn::updatedStates(&op));
-      for (StringRef name : names)
-        if (auto it = last.find(name.str()); it != last.end())
-          most = std::max(most, collectives[it->second]);
+      for (StringRef name : variablesOf(&op))
+        if (auto it = uses.find(name.str()); it != uses.end())
+          most = std::max(most, collectives[it->second.last]);
     }
   }
 
