@@ -62,20 +62,6 @@ private:
   Operation *op = nullptr;
 };
 
-StringRef nameOf(nn::Combiner combiner) {
-  switch (combiner) {
-  case nn::Combiner::sum:
-    return "sum";
-  case nn::Combiner::max:
-    return "max";
-  case nn::Combiner::min:
-    return "min";
-  case nn::Combiner::prod:
-    return "prod";
-  }
-  llvm_unreachable("unknown combiner");
-}
-
 bool isSumOfArguments(spmd::LaunchOp launch) {
   if (launch.getBody().empty())
     return false;
@@ -115,7 +101,7 @@ public:
         for (int axis : cut)
           if (grid.getSizes()[axis] > 1 && space.isPartial(d, r)) {
             axes.push_back(grid.getAxes()[axis]);
-            facts.by = nameOf(space.dims[d].combiner);
+            facts.by = dist::combinerName(space.dims[d].combiner);
           }
     }
   }

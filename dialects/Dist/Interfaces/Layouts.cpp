@@ -18,9 +18,7 @@ using namespace mlir;
 using namespace partita;
 using namespace partita::dist;
 
-namespace {
-
-StringRef combinerName(nn::Combiner combiner) {
+StringRef partita::dist::combinerName(nn::Combiner combiner) {
   switch (combiner) {
   case nn::Combiner::sum:
     return "sum";
@@ -33,6 +31,8 @@ StringRef combinerName(nn::Combiner combiner) {
   }
   llvm_unreachable("unknown combiner");
 }
+
+namespace {
 
 StringRef combineName(Combine combine) {
   switch (combine) {

@@ -32,6 +32,9 @@
 
 namespace partita::dist {
 
+/// "sum", "max", "min" or "prod": the kind of a partial layout.
+llvm::StringRef combinerName(nn::Combiner combiner);
+
 /// Layouts an operation wants of its operands and gives its results.
 struct OpLayouts {
   llvm::SmallVector<LayoutAttr, 4> operands;
