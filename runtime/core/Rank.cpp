@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/RankParts.h"
+#include "core/SilentCommunicator.h"
 #include "core/Tile.h"
 
 using namespace partita;
@@ -36,37 +37,11 @@ int Rank::coordinate(int axis) const {
   return coordinatesOf(parts.program.grid, index)[axis];
 }
 
-namespace {
-
-/// The communicator of a rank that has nobody to talk to.
-class LoneCommunicator final : public Communicator {
-public:
-  LoneCommunicator() : Communicator(/*rank=*/0, /*size=*/1) {}
-
-protected:
-  void doAllReduce(Stream &, void *, std::int64_t, DType, Reduction, Algorithm,
-                   const IssuedCall &) override {}
-  void doAllGather(Stream &, void *, const Counts &, DType,
-                   const IssuedCall &) override {}
-  void doReduceScatter(Stream &, void *, const Counts &, DType, Reduction,
-                       const IssuedCall &) override {}
-  void doPush(Stream &, void *, const Counts &, DType, Reduction, int,
-              const IssuedCall &) override {}
-  void doFetch(Stream &, void *, const Counts &, DType, int,
-               const IssuedCall &) override {}
-  void doBroadcast(Stream &, void *, std::int64_t, DType, int,
-                   const IssuedCall &) override {}
-  void doExchange(Stream &, const void *, const Counts &, void *,
-                  const Counts &, DType, const IssuedCall &) override {}
-};
-
-} // namespace
-
 Communicator &Rank::communicator(std::initializer_list<const char *> axes) {
   std::vector<int> members = groupOf(grid(), index, axes);
   std::unique_ptr<Communicator> &made = parts.communicators.emplace_back();
   if (members.size() == 1)
-    made = std::make_unique<LoneCommunicator>();
+    made = std::make_unique<SilentCommunicator>(/*rank=*/0, /*size=*/1);
   else
     made = parts.backend.makeCommunicator(parts.world, members, parts.device,
                                           parts.failure);

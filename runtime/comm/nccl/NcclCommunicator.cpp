@@ -133,6 +133,10 @@ private:
   /// Calls part(r) for every rank r of the group as one collective.
   template <typename Part> void grouped(const char *call, const Part &part);
 
+  /// Gives every rank the reduction of its part; parts may differ in size.
+  void reduceToOwners(void *data, const Counts &counts, DType type,
+                      Reduction reduction);
+
   Bytes partOf(void *data, const Counts &counts, DType type, int peer) const {
     auto size = static_cast<std::int64_t>(sizeOf(type));
     return {static_cast<std::byte *>(data) + counts.offset(peer) * size,
@@ -220,6 +224,18 @@ void NcclCommunicator::grouped(const char *call, const Part &part) {
   settle(end, call);
 }
 
+void NcclCommunicator::reduceToOwners(void *data, const Counts &counts,
+                                      DType type, Reduction reduction) {
+  grouped("ncclReduce", [&](int owner) {
+    Bytes part = partOf(data, counts, type, owner);
+    return part.size == 0 ? ncclSuccess
+                          : ncclReduce(part.data, part.data,
+                                       static_cast<std::size_t>(counts[owner]),
+                                       typeOf(type), operationOf(reduction),
+                                       owner, comm, channel());
+  });
+}
+
 // NCCL measures its links when a communicator is made and chooses by that; the
 // algorithm asked for is a hint that it cannot be given for one call.
 void NcclCommunicator::doAllReduce(Stream &stream, void *data,
@@ -276,15 +292,7 @@ void NcclCommunicator::doReduceScatter(Stream &stream, void *data,
                  typeOf(type), operationOf(reduction), comm, channel()),
              "ncclReduceScatter");
     } else {
-      grouped("ncclReduce", [&](int peer) {
-        Bytes part = partOf(data, counts, type, peer);
-        return part.size == 0
-                   ? ncclSuccess
-                   : ncclReduce(part.data, part.data,
-                                static_cast<std::size_t>(counts[peer]),
-                                typeOf(type), operationOf(reduction), peer,
-                                comm, channel());
-      });
+      reduceToOwners(data, counts, type, reduction);
     }
     std::int64_t all = counts.total() * static_cast<std::int64_t>(sizeOf(type));
     countSent(all - static_cast<std::int64_t>(mine.size));
@@ -305,15 +313,7 @@ void NcclCommunicator::doPush(Stream &stream, void *data, const Counts &counts,
       cuda::check(
           cudaMemsetAsync(data, 0, static_cast<std::size_t>(all), channel()),
           "cudaMemsetAsync");
-    grouped("ncclReduce", [&](int server) {
-      Bytes part = partOf(data, counts, type, server);
-      return part.size == 0
-                 ? ncclSuccess
-                 : ncclReduce(part.data, part.data,
-                              static_cast<std::size_t>(counts[server]),
-                              typeOf(type), operationOf(reduction), server,
-                              comm, channel());
-    });
+    reduceToOwners(data, counts, type, reduction);
     std::int64_t mine =
         counts[rank()] * static_cast<std::int64_t>(sizeOf(type));
     countSent(all - mine);
