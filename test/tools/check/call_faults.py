@@ -373,13 +373,18 @@ def phases_with(cert, key):
             if any(key in a for a in p["actions"])]
 
 
+def copy_and_phase(cert, rng, key):
+    """A copy to break, and one of its phases with such an action, or None."""
+    cert = copy_of(cert)
+    place = choose(rng, phases_with(cert, key))
+    return cert, place[1] if place else None
+
+
 @fault
 def removed_wait(cert, rng):
-    cert = copy_of(cert)
-    place = choose(rng, phases_with(cert, "wait"))
-    if place is None:
+    cert, phase = copy_and_phase(cert, rng, "wait")
+    if phase is None:
         return None
-    _, phase = place
     waits = [a for a in phase["actions"] if "wait" in a]
     rng.shuffle(waits)
     for wait in waits[:8]:
@@ -394,11 +399,9 @@ def removed_wait(cert, rng):
 @fault
 def moved_record(cert, rng):
     """A record stands before what it is to mark the end of."""
-    cert = copy_of(cert)
-    place = choose(rng, phases_with(cert, "record"))
-    if place is None:
+    cert, phase = copy_and_phase(cert, rng, "record")
+    if phase is None:
         return None
-    _, phase = place
     records = [a for a in phase["actions"] if "record" in a]
     rng.shuffle(records)
     for record in records[:8]:
@@ -419,11 +422,9 @@ def moved_record(cert, rng):
 
 @fault
 def wait_for_what_is_never_recorded(cert, rng):
-    cert = copy_of(cert)
-    place = choose(rng, phases_with(cert, "wait"))
-    if place is None:
+    cert, phase = copy_and_phase(cert, rng, "wait")
+    if phase is None:
         return None
-    _, phase = place
     wait = rng.choice([a for a in phase["actions"] if "wait" in a])
     wait["wait"] = add_event(phase)
     return cert
@@ -431,11 +432,9 @@ def wait_for_what_is_never_recorded(cert, rng):
 
 @fault
 def wait_before_record(cert, rng):
-    cert = copy_of(cert)
-    place = choose(rng, phases_with(cert, "wait"))
-    if place is None:
+    cert, phase = copy_and_phase(cert, rng, "wait")
+    if phase is None:
         return None
-    _, phase = place
     wait = choose(rng, [a for a in phase["actions"]
                         if "wait" in a and not a.get("previous")])
     if wait is None:
@@ -449,11 +448,9 @@ def wait_before_record(cert, rng):
 
 @fault
 def recorded_twice(cert, rng):
-    cert = copy_of(cert)
-    place = choose(rng, phases_with(cert, "record"))
-    if place is None:
+    cert, phase = copy_and_phase(cert, rng, "record")
+    if phase is None:
         return None
-    _, phase = place
     record = rng.choice([a for a in phase["actions"] if "record" in a])
     i = rng.randrange(len(phase["actions"]))
     phase["actions"].insert(i, dict(record))

@@ -272,28 +272,30 @@ def updated_before_reduced(cert, rng):
     return cert
 
 
-@fault
-def updated_twice(cert, rng):
+def copy_and_update(cert, rng):
+    """A copy to break, a step of it, and an update in that, or None."""
     cert = copy_of(cert)
     cls = rng.choice(cert["classes"])
     updates = [u["update"] for u in cls["parameters"]
                if "update" in u and u["value"][1] > 0]
-    if not updates:
+    return cert, step_of(cls), rng.choice(updates) if updates else None
+
+
+@fault
+def updated_twice(cert, rng):
+    cert, step, update = copy_and_update(cert, rng)
+    if update is None:
         return None
-    update = rng.choice(updates)
-    insert_after(step_of(cls), update, dict(update))
+    insert_after(step, update, dict(update))
     return cert
 
 
 @fault
 def never_updated(cert, rng):
-    cert = copy_of(cert)
-    cls = rng.choice(cert["classes"])
-    updates = [u["update"] for u in cls["parameters"]
-               if "update" in u and u["value"][1] > 0]
-    if not updates:
+    cert, step, update = copy_and_update(cert, rng)
+    if update is None:
         return None
-    remove(step_of(cls), rng.choice(updates))
+    remove(step, update)
     return cert
 
 
