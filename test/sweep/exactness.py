@@ -149,10 +149,7 @@ class Model:
         # Steps so small that a ReLU6 which rounding turns does not decide what
         # the next steps do; mobilenet's are many (test/Inputs/README.md).
         rate = "1e-5" if self.name.startswith("mobilenet") else "0.01"
-        # Numbers decide here; the checker has false alarms where parts are
-        # empty or sums are split twice.
-        self.options = ["--batch", str(arguments.batch), "--lr", rate,
-                        "--unproven", "warn"]
+        self.options = ["--batch", str(arguments.batch), "--lr", rate]
         if self.name.startswith("gpt"):
             self.options.append("--class-axis=-1")
 

@@ -17,6 +17,8 @@ namespace partita::check {
 
 void ValueCheck::visitCall(const Action &call) {
   const Buffer &buffer = phase.buffers[call.buffer];
+  Communicator members = communicatorOf(certificate, call);
+  meeting = {members, step, numCalls[members]++};
   if (buffer.count == 0)
     return;
   if (call.table >= 0)
@@ -39,11 +41,43 @@ void ValueCheck::visitCall(const Action &call) {
       checkReducible(call, *piece.value);
   if (!isGood)
     return;
-  values.update(buffer.bytes, [&](Value &value) {
+  values.update(buffer.bytes, [&](const Bytes &bytes, Value &value) {
+    if (!isLeftInGap(buffer, value))
+      meet(call,
+           {bytes.begin - buffer.bytes.begin, bytes.end - buffer.bytes.begin},
+           value);
     reduced(call, value);
     if (call.name == "reduce_scatter")
       divided(call, value);
   });
+}
+
+void ValueCheck::meet(const Action &call, const Bytes &bytes, Value &value) {
+  const SentValues::State *other = value.isSilent()
+                                       ? sent.ask(meeting, bytes.begin)
+                                       : sent.tell(meeting, bytes, value, in);
+  if (!other)
+    return;
+  if (value.isSilent()) {
+    value.isUnknown = false;
+    value.neutral = Reduction::none;
+    value.partial = other->partial;
+    value.by = other->reduction;
+    value.combined |= other->combined;
+    return;
+  }
+  if (!isGood)
+    return;
+  auto describe = [&](AxisSet partial, Reduction by) {
+    return partial ? "partial over " + axesText(partial) + " by " +
+                         std::string(check::nameOf(by))
+                   : std::string("whole");
+  };
+  refuse("ranks put values of different kinds into a call",
+         "'" + call.label + "' is " + describe(value.partial, value.by),
+         describe(other->partial, other->reduction) + " as in class " +
+             other->by->name,
+         "look for a reduction that one class lacks");
 }
 
 /// Whether `value` is what an older buffer, which reaches beyond this bucket,
@@ -59,8 +93,6 @@ void ValueCheck::reduced(const Action &call, Value &value) {
   value.partial &= ~axes;
   if (!value.partial)
     value.by = Reduction::none;
-  value.follows = value.follows || value.neutral != Reduction::none;
-  value.neutral = Reduction::none;
   value.combined |= axes;
   value.calls.push_back(call.index);
 }
@@ -89,7 +121,7 @@ void ValueCheck::checkReducible(const Action &call, const Value &value) {
              check::nameOf(call.reduction), "compile again");
     return;
   }
-  if (value.follows && (axes & value.combined) == 0)
+  if (value.isUnknown)
     return;
   if (axes & ~value.partial)
     return refuse(
@@ -156,7 +188,7 @@ void ValueCheck::visitFetch(const Action &call) {
   // Servers have their own parts only.
   if (in.isServers)
     return;
-  values.update(buffer.bytes, [](Value &value) {
+  values.update(buffer.bytes, [](const Bytes &, Value &value) {
     value.parts.clear();
     value.axes = 0;
     value.base = 0;
@@ -189,9 +221,11 @@ void ValueCheck::visitMove(const Action &call) {
   }
   if (!isGood)
     return;
-  values.update(buffer.bytes, [&](Value &value) {
+  values.update(buffer.bytes, [&](const Bytes &, Value &value) {
     value.packedFor = -1;
     value.receivedBy = call.index;
+    // Ranks send different amounts of one value.
+    meet(call, {0, 1}, value);
     if (isReducing)
       reduced(call, value);
     else

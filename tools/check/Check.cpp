@@ -26,6 +26,12 @@ void Report::add(Finding finding) {
     ++more;
 }
 
+void Report::add(const Report &other) {
+  for (const Finding &finding : other.findings)
+    add(finding);
+  more += other.more;
+}
+
 std::string placeOf(const RankClass &in, const Phase *phase, int action) {
   std::string ranks = describe(in.ranks);
   bool isOne =
@@ -67,13 +73,18 @@ public:
       return;
     checkWeights(certificate, classOf, report);
     checkCalls(certificate, classOf, report, counts);
-    for (const RankClass &each : certificate.classes)
-      for (const Phase &phase : each.phases) {
-        std::size_t before = report.getFindings().size();
-        checkStreams(each, phase, report);
-        if (report.getFindings().size() == before)
-          checkValues(certificate, each, phase, report);
-      }
+    for (const std::string &name : phasesOf(certificate)) {
+      std::vector<ClassPhase> classes;
+      for (const RankClass &each : certificate.classes)
+        for (const Phase &phase : each.phases)
+          if (phase.name == name)
+            classes.push_back({&each, &phase});
+      std::size_t before = report.getFindings().size();
+      for (auto [in, phase] : classes)
+        checkStreams(*in, *phase, report);
+      if (report.getFindings().size() == before)
+        checkValues(certificate, classes, report);
+    }
     // Orders are compared call by call, once it is known which calls meet.
     if (report.isEmpty())
       checkOrder(certificate, classOf, report, counts);

@@ -25,6 +25,7 @@ void ValueCheck::run() {
   for (step = 0; step < 2 && isGood; ++step) {
     fillByHost(Purpose::input);
     fetched.assign(in.parameters.size(), 0);
+    numCalls.clear();
     for (std::size_t i = 0; i < phase.actions.size() && isGood; ++i) {
       at = static_cast<int>(i);
       const Action &action = phase.actions[i];
@@ -41,7 +42,9 @@ void ValueCheck::run() {
 void ValueCheck::refuse(const std::string &what, const std::string &found,
                         const std::string &expected, const std::string &advice,
                         const std::string &where) {
-  report.add({what, placeOf(in, &phase, at) + where, found, expected, advice});
+  if (!report)
+    return;
+  report->add({what, placeOf(in, &phase, at) + where, found, expected, advice});
   isGood = false;
 }
 
@@ -61,9 +64,23 @@ void ValueCheck::fillByHost(Purpose purpose) {
   }
 }
 
-void checkValues(const Certificate &certificate, const RankClass &in,
-                 const Phase &phase, Report &report) {
-  ValueCheck(certificate, in, phase, report).run();
+void checkValues(const Certificate &certificate,
+                 const std::vector<ClassPhase> &classes, Report &report) {
+  SentValues sent;
+  auto visit = [&](Report *to) {
+    for (auto [in, phase] : classes)
+      ValueCheck(certificate, *in, *phase, sent, to).run();
+  };
+  Report first;
+  visit(&first);
+  bool isAsked = sent.takeAsked();
+  // Who asks may come before who knows, or tell others what it has learned.
+  for (int round = 0; isAsked && sent.takeChanged() && round < 16; ++round)
+    visit(nullptr);
+  if (isAsked)
+    visit(&report);
+  else
+    report.add(first);
 }
 
 } // namespace partita::check

@@ -34,6 +34,7 @@ struct Finding {
 class Report {
 public:
   void add(Finding finding);
+  void add(const Report &other);
   bool isEmpty() const { return findings.empty(); }
   const std::vector<Finding> &getFindings() const { return findings; }
   /// Findings beyond the limit.
@@ -123,12 +124,18 @@ void checkStreams(const RankClass &in, const Phase &phase, Report &report);
 void checkOrder(const Certificate &certificate, const ClassOfRank &classOf,
                 Report &report, Counts &counts);
 
-/// Follows the values through the arena of one class: what is partial is
-/// combined once over exactly its axes before it is used; parameters are
-/// updated once per step from their own gradient and are whole where they are
-/// read; buffers still hold what is read from them.
-void checkValues(const Certificate &certificate, const RankClass &in,
-                 const Phase &phase, Report &report);
+/// A class and its phase of a name.
+struct ClassPhase {
+  const RankClass *in;
+  const Phase *phase;
+};
+
+/// Follows the values of one phase through the arenas of its classes: what is
+/// partial is combined once over exactly its axes before it is used; parameters
+/// are updated once per step from their own gradient and are whole where they
+/// are read; buffers still hold what is read from them.
+void checkValues(const Certificate &certificate,
+                 const std::vector<ClassPhase> &classes, Report &report);
 
 } // namespace partita::check
 

@@ -120,6 +120,9 @@ void ValueCheck::visitLaunch(const Action &launch) {
     for (const ParameterUse *use : updated->second)
       checkUpdate(launch, *use);
   finishResult(launch, result, allNeutral && !isFirst);
+  // A move of a part that is empty here.
+  if (isFirst && isMover(launch) && !launch.reads.empty())
+    result.isUnknown = true;
   for (std::size_t w = 0; w < launch.writes.size() && isGood; ++w) {
     Value written = result;
     addPartial(launch, w, written);
@@ -138,13 +141,11 @@ void ValueCheck::combineOperand(const Action &launch, int index,
           result.calls.end())
         result.calls.push_back(call);
   }
-  if (value.neutral != Reduction::none) {
-    result.neutral = value.neutral;
-    isFirst = false;
+  if (value.isUnknown && !isLinear(launch))
     return;
-  }
-  if (value.follows && (isMover(launch) || isLinear(launch))) {
-    result.follows = true;
+  if (value.isSilent()) {
+    result.neutral = value.neutral;
+    result.isUnknown |= value.isUnknown;
     isFirst = false;
     return;
   }
@@ -173,8 +174,10 @@ void ValueCheck::combineOperand(const Action &launch, int index,
 
 void ValueCheck::finishResult(const Action &launch, Value &result,
                               bool isNeutral) {
-  if (!(isNeutral && isLinear(launch)) || result.follows)
+  if (!(isNeutral && isLinear(launch))) {
     result.neutral = launch.neutral;
+    result.isUnknown = false;
+  }
   if (launch.name == "spmd.pack")
     result.packedFor = launch.ofCall;
   if (!launch.parts.empty()) {

@@ -19,12 +19,16 @@
 //   all_gather    whole again, from this rank's part
 //   update        must read a gradient that is partial over nothing any more
 //
+// A rank that adds nothing to a call (an empty part of a tensor, or zeros to a
+// sum) takes what it gets for what the ranks say it is that do add to it.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef PARTITA_TOOLS_CHECK_VALUECHECK_H
 #define PARTITA_TOOLS_CHECK_VALUECHECK_H
 
 #include "Checks.h"
+#include "SentValues.h"
 #include "Values.h"
 
 namespace partita::check {
@@ -33,10 +37,12 @@ namespace partita::check {
 /// follows from a wrong value is not known.
 class ValueCheck {
 public:
+  /// Without a report it only tells `sent` what it sends, and goes on after a
+  /// contradiction.
   ValueCheck(const Certificate &certificate, const RankClass &in,
-             const Phase &phase, Report &report)
-      : certificate(certificate), in(in), phase(phase), report(report),
-        isStep(phase.name == "step") {}
+             const Phase &phase, SentValues &sent, Report *report)
+      : certificate(certificate), in(in), phase(phase), sent(sent),
+        report(report), isStep(phase.name == "step") {}
 
   void run();
 
@@ -87,6 +93,9 @@ private:
   static std::string callsText(const std::vector<int> &calls);
   void visitCall(const Action &call);
   bool isLeftInGap(const Buffer &bucket, const Value &value) const;
+  /// What a call does with the value in `bytes` of its buffer before anything
+  /// else: tells the others what it is, or asks them.
+  void meet(const Action &call, const Bytes &bytes, Value &value);
   void reduced(const Action &call, Value &value);
   void divided(const Action &call, Value &value) const;
   void checkReducible(const Action &call, const Value &value);
@@ -100,10 +109,14 @@ private:
   const Certificate &certificate;
   const RankClass &in;
   const Phase &phase;
-  Report &report;
+  SentValues &sent;
+  Report *report;
   bool isStep;
   bool isGood = true;
   int step = 0;
+  /// Calls so far in this step, by communicator.
+  std::map<Communicator, int> numCalls;
+  SentValues::Meeting meeting;
   /// The action being looked at.
   int at = -1;
   Values values;

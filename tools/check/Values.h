@@ -27,9 +27,8 @@ struct Value {
   Reduction by = Reduction::none;
   /// Changes nothing when it is combined by this; none for other values.
   Reduction neutral = Reduction::none;
-  /// It was neutral and has been combined with what other ranks made: what it
-  /// is still partial over is known there, where the same calls are checked.
-  bool follows = false;
+  /// Made of nothing that this rank has: what it is, those know who send it.
+  bool isUnknown = false;
   /// Axes over which it has been combined since a kernel computed it, and the
   /// calls that did so or moved it.
   AxisSet combined = 0;
@@ -45,6 +44,8 @@ struct Value {
   int packedFor = -1, receivedBy = -1;
 
   bool isWhole() const { return parts.empty() && !isGone; }
+  /// Whether it does not say what it becomes when other ranks add to it.
+  bool isSilent() const { return isUnknown || neutral != Reduction::none; }
 };
 
 /// The values of an arena, by the bytes they lie in.
@@ -78,13 +79,13 @@ public:
     return found;
   }
 
-  /// Calls change(value) for every value in `bytes`.
+  /// Calls change(bytes, value) for every value in `bytes`.
   template <typename Change> void update(const Bytes &bytes, Change change) {
     cutAt(bytes.begin);
     cutAt(bytes.end);
     for (auto it = pieces.lower_bound(bytes.begin);
          it != pieces.end() && it->first < bytes.end; ++it)
-      change(it->second.value);
+      change(Bytes{it->first, it->second.end}, it->second.value);
   }
 
 private:

@@ -182,6 +182,13 @@ def bucket_calls(cls):
     return found
 
 
+def bucket_of(cls, number):
+    """That of the call of this number, or None where a class has no such
+    bucket: its parameters may all be empty, or their gradients have travelled
+    before."""
+    return next((b for b in bucket_calls(cls) if b[0]["call"] == number), None)
+
+
 def is_simple(cls):
     """Whether each bucket is: record, wait, call, record; wait, update; and
     nothing goes on in the next step."""

@@ -7,10 +7,10 @@
 """Gradients, buckets, shards, updates, owners and servers.
 """
 
-from certificates import (axis_sizes, bucket_calls, buffer_of, bytes_of,
-                          calls_of, copy_of, find_use, has_race, index_of,
-                          insert_after, insert_before, overlap, remove,
-                          significant, step_of)
+from certificates import (axis_sizes, bucket_calls, bucket_of, buffer_of,
+                          bytes_of, calls_of, copy_of, find_use, has_race,
+                          index_of, insert_after, insert_before, overlap,
+                          remove, significant, step_of)
 from fault_kinds import (fault, on_grid, steps, choose, is_shared, reductions,
                          numbered, single)
 
@@ -48,17 +48,18 @@ def reduced_twice(cert, rng):
 def tied_weight_reduced_twice(cert, rng):
     """The gradient of one parameter of a bucket has a call of its own too."""
     cert = copy_of(cert)
-    uses = [(i, u["parameter"]) for i, (_, _, us) in
-            enumerate(bucket_calls(cert["classes"][0])) for u in us
-            if u["gradient"][1] > 0]
+    uses = [(call["call"], u["parameter"]) for call, _, us in
+            bucket_calls(cert["classes"][0]) for u in us
+            if u["gradient"][1] > 0 and is_shared(cert, call)]
     if not uses:
         return None
-    bucket, parameter = rng.choice(uses)
+    number, parameter = rng.choice(uses)
     for cls in on_grid(cert):
         step = step_of(cls)
-        call, _, _ = bucket_calls(cls)[bucket]
-        if not is_shared(cert, call):
+        bucket = bucket_of(cls, number)
+        if not bucket:
             return None
+        call, _, _ = bucket
         use = next(u for u in cls["parameters"]
                    if u["parameter"] == parameter)
         step["buffers"].append({
@@ -138,6 +139,23 @@ def partial_labelled_as_replicated(cert, rng):
 
 
 @fault
+def partial_on_one_class_only(cert, rng):
+    """What the others send as parts of a sum, one class sends as a whole."""
+    cert = copy_of(cert)
+    if len(on_grid(cert)) < 2:
+        return None
+    step = step_of(rng.choice(on_grid(cert)))
+    launch = choose(rng, [
+        a for a in step["actions"] if "partial" in a
+        and any(significant(cert, axes) for axes in a["partial"])
+        and all(step["buffers"][b]["count"] for b in a["writes"])])
+    if launch is None:
+        return None
+    del launch["partial"], launch["by"]
+    return cert
+
+
+@fault
 def replicated_added_to_partial(cert, rng):
     """A kernel computes with a partial value and a whole one."""
     cert = copy_of(cert)
@@ -202,16 +220,18 @@ def gradient_never_computed(cert, rng):
 def bucket_misses_a_parameter(cert, rng):
     """A bucket ends before its last parameter, on all ranks alike."""
     cert = copy_of(cert)
-    buckets = [i for i, (call, _, uses) in
-               enumerate(bucket_calls(cert["classes"][0]))
-               if is_shared(cert, call) and len(uses) > 1]
-    bucket = choose(rng, buckets)
-    if bucket is None:
+    number = choose(rng, [call["call"] for call, _, uses in
+                          bucket_calls(cert["classes"][0])
+                          if is_shared(cert, call) and len(uses) > 1])
+    if number is None:
         return None
     counts = set()
     for cls in on_grid(cert):
         step = step_of(cls)
-        call, _, uses = bucket_calls(cls)[bucket]
+        bucket = bucket_of(cls, number)
+        if not bucket:
+            return None
+        call, _, uses = bucket
         last = max((u for u in uses if u["gradient"][1]),
                    key=lambda u: u["gradient"][0], default=None)
         buffer = buffer_of(step, call)
