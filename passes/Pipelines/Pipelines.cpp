@@ -119,6 +119,8 @@ void addPartition(OpPassManager &manager) {
 //===----------------------------------------------------------------------===//
 
 void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
+  if (options.overlap)
+    manager.addPass(createGroupStatistics());
   // While operations are still what they were cut from.
   if (options.overlap && options.overlapHalos)
     manager.addPass(createSplitHalos());

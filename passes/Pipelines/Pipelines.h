@@ -65,7 +65,7 @@ struct PipelineOptions {
   /// Let communication go on while the next step's forward pass runs.
   bool overlapSteps = true;
   /// Compute what needs no neighbour's elements while these arrive.
-  bool overlapHalos = false;
+  bool overlapHalos = true;
 };
 
 /// Appends the passes of one phase, its contract check last.

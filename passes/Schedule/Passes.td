@@ -122,6 +122,65 @@ def FusePointwise : Pass<"partita-fuse-pointwise", "::mlir::ModuleOp"> {
   let dependentDialects = ["::partita::nn::NNDialect"];
 }
 
+def GroupStatistics : Pass<"partita-group-statistics", "::mlir::ModuleOp"> {
+  let summary = "send statistics that nobody waits for together";
+  let description = [{
+    What: makes sums over the batch from a rank's own statistic where it has
+    one: `nn.reduce` and `nn.variance` beside their `local` twins, as batch
+    normalisation by each rank's own samples leaves them for the running
+    statistics. Then brings all_reduce operations of which only small values
+    follow that are stored or returned (no gradients, nothing that the step
+    computes with) to one place, that of the last of them or of a value that is
+    only returned, as the loss is. Those that need what others bring come
+    behind them. Adjacent ones become one call when they are scheduled.
+
+    Needs: local tensors.
+
+    Holds afterwards: the same values up to rounding; all classes issue the same
+    collectives in the same order.
+
+    Example:
+
+    ```mlir
+    module attributes {dist.grid = #dist.grid<data = 2>} {
+      nn.variable @m state : tensor<3xf32> = dense<0.0> : tensor<3xf32>
+      nn.variable @v state : tensor<3xf32> = dense<0.0> : tensor<3xf32>
+      spmd.class @c0 ranks [0, 1]
+      func.func @step_c0(%x: tensor<4x3xf32>) -> tensor<4x3xf32>
+          attributes {spmd.class = @c0, spmd.phase = "step"} {
+        %m = nn.reduce sum %x {axes = array<i64: 0>, local, scale = 2.500000e-01 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<4x3xf32>
+        %part = nn.reduce sum %x {axes = array<i64: 0>, scale = 1.250000e-01 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<4x3xf32>
+        %whole = spmd.all_reduce sum %part over ["data"] : tensor<3xf32>
+        nn.assign @m, %whole : tensor<3xf32>
+        %y = nn.sub %x, %m : tensor<4x3xf32>, tensor<3xf32>
+        %largest = nn.reduce max %y {axes = array<i64: 0>} : tensor<4x3xf32>
+        %all = spmd.all_reduce max %largest over ["data"] : tensor<3xf32>
+        nn.assign @v, %all : tensor<3xf32>
+        return %y : tensor<4x3xf32>
+      }
+    }
+    ```
+    becomes
+    ```mlir
+        %m = nn.reduce sum %x {axes = array<i64: 0>, local, scale = 2.500000e-01 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<4x3xf32>
+        %row = nn.reshape %m : tensor<3xf32> -> tensor<1x3xf32>
+        %part = nn.reduce sum %row {axes = array<i64: 0>, scale = 5.000000e-01 : f64, spmd.split = #dist.split<d0 = [data]>} : tensor<1x3xf32>
+        %y = nn.sub %x, %m : tensor<4x3xf32>, tensor<3xf32>
+        %largest = nn.reduce max %y {axes = array<i64: 0>} : tensor<4x3xf32>
+        %whole = spmd.all_reduce sum %part over ["data"] : tensor<3xf32>
+        %all = spmd.all_reduce max %largest over ["data"] : tensor<3xf32>
+        nn.assign @m, %whole : tensor<3xf32>
+        nn.assign @v, %all : tensor<3xf32>
+        return %y : tensor<4x3xf32>
+    ```
+  }];
+  let statistics = [
+    Statistic<"numReused", "reused", "sums made from a rank's own statistic">,
+    Statistic<"numGrouped", "grouped", "reductions that were brought together">
+  ];
+  let dependentDialects = ["::partita::nn::NNDialect"];
+}
+
 def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
   let summary = "place buffers, launches and communication";
   let description = [{

@@ -82,14 +82,20 @@ public:
                       MPI_FLOAT, MPI_MAX, MPI_COMM_WORLD);
       });
     });
+    // The two halves of an all-reduce, as owners among the ranks use them.
+    Counts shares(sharesOf(count, world.size));
+    measure("reduce_scatter", bytes, [=] {
+      group->reduceScatter(comm, buffer.data(), shares, Reduction::max);
+    });
+    measure("all_gather", bytes,
+            [=] { group->allGather(comm, buffer.data(), shares); });
     // Half of the ranks as servers, with equal parts.
     int workers = (world.size + 1) / 2, servers = world.size - workers;
     if (servers == 0)
       return;
-    std::vector<std::int64_t> counts(world.size, 0);
-    for (int server = 0; server < servers; ++server)
-      counts[workers + server] =
-          count * (server + 1) / servers - count * server / servers;
+    std::vector<std::int64_t> counts(workers, 0);
+    for (std::int64_t share : sharesOf(count, servers))
+      counts.push_back(share);
     measure("push+fetch", bytes, [=] {
       group->push(comm, buffer.data(), Counts(counts), Reduction::max, workers);
       group->fetch(comm, buffer.data(), Counts(counts), workers);
@@ -97,6 +103,13 @@ public:
   }
 
 private:
+  static std::vector<std::int64_t> sharesOf(std::int64_t count, int owners) {
+    std::vector<std::int64_t> shares;
+    for (int owner = 0; owner < owners; ++owner)
+      shares.push_back(count * (owner + 1) / owners - count * owner / owners);
+    return shares;
+  }
+
   template <typename Round>
   void measure(const char *name, std::int64_t bytes, const Round &round) {
     constexpr double kSeconds = 0.4;

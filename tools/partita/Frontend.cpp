@@ -216,8 +216,8 @@ void partita::driver::addModelOptions(Arguments &arguments,
             "pass computes what it has (default on)",
             pipeline.overlapSteps);
   addSwitch(arguments, "--overlap-halos",
-            "compute what needs no neighbour's rows while these arrive "
-            "(default off)",
+            "compute what needs no neighbour's rows while these arrive; "
+            "off: a layer waits for all it reads (default on)",
             pipeline.overlapHalos);
 }
 

@@ -88,11 +88,10 @@ constexpr std::int64_t kTreeBytes = 64 * 1024;
 constexpr std::int64_t kHierarchyBytes = 128 * 1024;
 
 /// Bytes from which on a network a ring is preferred, in which each link has
-/// one sender. Measured on 4 nodes of one rank: with links of 1 Gbit/s both
-/// were equal up to 1 MB and a ring 3 per cent faster at 8 MB; with 0.1 Gbit/s
-/// it took two thirds of the time at 1 and 4 MB, then with segments of 512 KB,
-/// and has not been measured with those of today.
-constexpr std::int64_t kRingBytes = 512 * 1024;
+/// one sender. Measured on 4 nodes of one rank: at 0.4 MB a ring is 2 to 3 per
+/// cent faster on links of 1 Gbit/s and of 0.1 Gbit/s, at 0.9 MB 1 and 10 per
+/// cent; at 60 KB it takes four times as long at 1 Gbit/s.
+constexpr std::int64_t kRingBytes = 256 * 1024;
 
 Pattern partita::patternFor(Algorithm algorithm, std::int64_t bytes,
                             const Nodes &nodes) {

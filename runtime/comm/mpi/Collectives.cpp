@@ -23,8 +23,11 @@ namespace {
 
 using Requests = Channel::Requests;
 
-/// Segments on their way at once, to each rank.
-constexpr int kWindow = 8;
+/// Segments on their way at once, to each rank: inside a node so many that
+/// nobody waits for a wake-up; between nodes about what links and a switch hold,
+/// for what a switch drops costs more than what it delays (an all-gather of
+/// 0.9 MB on four hosts at 100 Mbit/s: 74 ms with 8, 60 with 2, 53 at best).
+constexpr int kWindow = 8, kWindowBetweenNodes = 2;
 
 /// Elements [from, from + count) of a shard.
 struct Segment {
@@ -148,7 +151,8 @@ void Collectives::share(const Elements &elements,
   };
 
   // Where the segments of the contributors arrive: a window of slots for each.
-  int window = static_cast<int>(std::min<std::int64_t>(kWindow, segments));
+  int window = static_cast<int>(std::min<std::int64_t>(
+      nodes.count() > 1 ? kWindowBetweenNodes : kWindow, segments));
   std::vector<int> sources = othersOf(contributors, rank);
   std::int64_t slotBytes = std::min(mine.count, length) *
                            static_cast<std::int64_t>(sizeOf(elements.type));
