@@ -134,6 +134,8 @@ void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
   schedule.overlap = options.overlap;
   schedule.priorities = options.priorities;
   schedule.overlapHalos = options.overlapHalos;
+  schedule.linkBytesPerSecond = options.linkBytesPerSecond;
+  schedule.linkLatency = options.linkLatency;
   schedule.overlapSteps = options.overlap && options.overlapSteps;
   manager.addPass(createScheduleProgram(schedule));
   manager.addPass(createVerifySchedule());

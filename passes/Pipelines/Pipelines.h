@@ -66,6 +66,10 @@ struct PipelineOptions {
   bool overlapSteps = true;
   /// Compute what needs no neighbour's elements while these arrive.
   bool overlapHalos = true;
+  /// What the link of a rank carries, and seconds before the first byte
+  /// arrives. Decides the order of calls; 1 Gbit/s Ethernet.
+  double linkBytesPerSecond = 1.25e8;
+  double linkLatency = 2e-4;
 };
 
 /// Appends the passes of one phase, its contract check last.

@@ -129,13 +129,21 @@ constexpr llvm::StringLiteral kAloneAttr = "spmd.alone";
 /// no class may put it into a bucket.
 constexpr llvm::StringLiteral kImmediateAttr = "spmd.immediate";
 
+/// Where gradient buckets end.
+struct BucketSizes {
+  /// From this size on a bucket is closed.
+  int64_t bytes = 0;
+  /// The last gradient goes alone.
+  bool separatesLast = false;
+};
+
 /// Offsets that all functions of a class agree on.
 class ClassMemory {
 public:
   /// Lays out variables, gradients and inputs. `step` may be null.
   ClassMemory(mlir::ModuleOp module, mlir::func::FuncOp step,
               llvm::ArrayRef<mlir::func::FuncOp> functions, ClassFacts facts,
-              int64_t bucketBytes);
+              const BucketSizes &bucketSizes);
 
   const std::vector<Bucket> &getBuckets() const { return buckets; }
   /// The order in which buckets are sent and updated.
@@ -157,7 +165,7 @@ public:
   }
 
 private:
-  void formBuckets(mlir::func::FuncOp step, int64_t bucketBytes);
+  void formBuckets(mlir::func::FuncOp step, const BucketSizes &bucketSizes);
   void placeBuckets();
   void placeVariables(mlir::ModuleOp module);
   void placeInputs(llvm::ArrayRef<mlir::func::FuncOp> functions);

@@ -91,10 +91,10 @@ Value partita::localGradient(Operation *update) {
 
 ClassMemory::ClassMemory(ModuleOp module, func::FuncOp step,
                          ArrayRef<func::FuncOp> functions, ClassFacts facts,
-                         int64_t bucketBytes)
+                         const BucketSizes &bucketSizes)
     : facts(std::move(facts)) {
   if (step)
-    formBuckets(step, bucketBytes);
+    formBuckets(step, bucketSizes);
   placeBuckets();
   placeVariables(module);
   placeInputs(functions);
@@ -107,7 +107,10 @@ int64_t ClassMemory::take(int64_t bytes) {
   return offset;
 }
 
-void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
+void ClassMemory::formBuckets(func::FuncOp step,
+                              const BucketSizes &bucketSizes) {
+  /// Below this a call of its own costs more than it saves.
+  constexpr int64_t kWorthACall = 16 << 10;
   Arrivals arrivals(step, /*overlap=*/true);
   std::map<std::string, VariableUse> uses = variableUses(step, arrivals);
   SmallVector<std::pair<int64_t, Operation *>> updates;
@@ -125,6 +128,16 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
   llvm::stable_sort(updates, [&](const auto &a, const auto &b) {
     return factOf(facts.order, a.second) < factOf(facts.order, b.second);
   });
+  // What the last gradient of a kind has to wait for is exposed: the next step
+  // begins with its parameter.
+  SmallVector<std::pair<BucketKind, Operation *>> last;
+  if (bucketSizes.separatesLast)
+    for (auto [ready, update] : llvm::reverse(updates)) {
+      BucketKind kind = kindOf(update);
+      if (llvm::none_of(last,
+                        [&](const auto &entry) { return entry.first == kind; }))
+        last.push_back({kind, update});
+    }
   // One bucket of each kind is open at a time.
   struct Open {
     BucketKind kind;
@@ -137,6 +150,13 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     BucketKind kind = kindOf(update);
     auto found = llvm::find_if(
         open, [&](const Open &entry) { return entry.kind == kind; });
+    bool isLast = llvm::any_of(last, [&, op = update](const auto &entry) {
+      return entry.second == op;
+    });
+    if (isLast && found != open.end() && found->bytes >= kWorthACall) {
+      open.erase(found);
+      found = open.end();
+    }
     if (found == open.end()) {
       buckets.emplace_back();
       buckets.back().communicates = static_cast<bool>(bucketedReduce(update));
@@ -169,7 +189,7 @@ void ClassMemory::formBuckets(func::FuncOp step, int64_t bucketBytes) {
     found->bytes =
         alignUp(found->bytes) +
         (largest == facts.largestGradient.end() ? bytes : largest->second);
-    if (found->bytes >= bucketBytes)
+    if (found->bytes >= bucketSizes.bytes)
       open.erase(found);
   }
   // In the order in which they are sent.

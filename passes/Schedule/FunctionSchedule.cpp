@@ -440,7 +440,13 @@ private:
     Value buffer = flatBuffer(spmd::Purpose::bucket, name + " values", begin,
                               bytes, type.getElementType());
     InFlight entry;
-    entry.done = communicate(first, buffer, "values of " + Twine(name));
+    std::string label = "values of " + name;
+    llvm::StringSet<> names;
+    for (Operation *member : members)
+      names.insert(locationName(member->getLoc()));
+    if (names.size() > 1)
+      label += " and " + std::to_string(names.size() - 1) + " more";
+    entry.done = communicate(first, buffer, label);
     for (Operation *member : members)
       entry.values.push_back(cast<spmd::AllReduceOp>(member).getY());
     start(std::move(entry));

@@ -19,6 +19,7 @@
 
 #include "dialects/Dist/Interfaces/Layouts.h"
 #include "passes/Schedule/BufferAssignment.h"
+#include "passes/Schedule/Overlap.h"
 #include "passes/Schedule/Passes.h"
 #include <cmath>
 
@@ -64,9 +65,8 @@ public:
     Value row = builder.create<nn::ReshapeOp>(
         op->getLoc(), RankedTensorType::get(shape, type.getElementType()),
         value);
-    auto sum =
-        builder.create<nn::ReduceOp>(op->getLoc(), nn::ReduceKind::sum, row,
-                                     ArrayRef<int64_t>{0}, weight);
+    auto sum = builder.create<nn::ReduceOp>(op->getLoc(), nn::ReduceKind::sum,
+                                            row, ArrayRef<int64_t>{0}, weight);
     sum->setAttr(spmd::kSplitAttr, rowSplit(sum));
     return sum.getY();
   }
@@ -194,8 +194,8 @@ public:
       if (user->hasTrait<OpTrait::IsTerminator>())
         continue;
       auto reduce = dyn_cast<spmd::AllReduceOp>(user);
-      bool canWait = reduce ? !isBucketed(reduce)
-                            : isSmall(user) && !nn::isUpdate(user);
+      bool canWait =
+          reduce ? !isBucketed(reduce) : isSmall(user) && !nn::isUpdate(user);
       if (!canWait)
         return false;
       if (found.insert(user))
@@ -222,50 +222,87 @@ SmallVector<bool> findLate(func::FuncOp function) {
   return late;
 }
 
-/// Brings the reductions that can wait to the last of them, or to the last that
-/// is only returned: level by level, for some need what others have brought.
-void group(func::FuncOp function, ArrayRef<bool> late) {
-  SmallVector<spmd::AllReduceOp> reductions(
-      function.getOps<spmd::AllReduceOp>());
+/// The reductions of one function that can wait, and what follows from them.
+class Waiting {
+public:
+  Waiting(func::FuncOp function, ArrayRef<bool> late) : function(function) {
+    SmallVector<spmd::AllReduceOp> all(function.getOps<spmd::AllReduceOp>());
+    for (auto [reduce, isLate] : llvm::zip_equal(all, late)) {
+      if (isLate || isReturnedOnly(reduce))
+        anchor = reduce;
+      if (!isLate)
+        continue;
+      reductions.insert(reduce);
+      reduce->setAttr(kLateAttr, UnitAttr::get(function.getContext()));
+      followers.collect(reduce.getY());
+    }
+  }
+
+  /// Raises `least`, one number for each reduction, where a reduction needs
+  /// what others bring: to one more than theirs. Returns whether it did.
+  bool raiseLevels(SmallVectorImpl<int> &least) {
+    least.resize(reductions.size(), 0);
+    levels.clear();
+    for (Operation &op : function.front())
+      if (reductions.contains(&op) || followers.get().contains(&op))
+        levels[&op] = levelOf(op, least);
+    bool isRaised = false;
+    for (auto [reduce, level] : llvm::zip_equal(reductions, least))
+      if (int here = levels.lookup(reduce); here > level) {
+        level = here;
+        isRaised = true;
+      }
+    return isRaised;
+  }
+
+  /// Brings all to the anchor: the last of them, or the last that is only
+  /// returned. What a level needs is computed before it.
+  void group() {
+    Operation *place = anchor->getNextNode();
+    while (levels.contains(place))
+      place = place->getNextNode();
+    // What stands behind the place may need what is computed there.
+    std::vector<SmallVector<Operation *>> computed, sent;
+    for (Operation &op : function.front()) {
+      if (&op == place)
+        break;
+      auto it = levels.find(&op);
+      if (it == levels.end())
+        continue;
+      computed.resize(std::max<size_t>(computed.size(), it->second + 1));
+      sent.resize(computed.size());
+      (reductions.contains(&op) ? sent : computed)[it->second].push_back(&op);
+    }
+    bool isBefore = !reductions.contains(anchor);
+    for (size_t level = 0; level < computed.size(); ++level) {
+      for (Operation *op : computed[level])
+        op->moveBefore(place);
+      for (Operation *op : sent[level])
+        op->moveBefore(level == 0 && isBefore ? anchor : place);
+    }
+  }
+
+private:
+  int levelOf(Operation &op, ArrayRef<int> least) const {
+    auto place = llvm::find(reductions, &op);
+    int level =
+        place == reductions.end() ? 0 : least[place - reductions.begin()];
+    for (Value operand : op.getOperands()) {
+      Operation *source = operand.getDefiningOp();
+      auto it = source ? levels.find(source) : levels.end();
+      if (it != levels.end())
+        level =
+            std::max(level, it->second + (reductions.contains(source) ? 1 : 0));
+    }
+    return level;
+  }
+
+  func::FuncOp function;
   Operation *anchor = nullptr;
+  llvm::SetVector<Operation *> reductions;
   Followers followers;
-  llvm::DenseSet<Operation *> waiting;
-  for (auto [reduce, isLate] : llvm::zip_equal(reductions, late)) {
-    if (isLate || isReturnedOnly(reduce))
-      anchor = reduce;
-    if (!isLate)
-      continue;
-    waiting.insert(reduce);
-    followers.collect(reduce.getY());
-  }
-  // The anchor stays where it is in the order of calls that do not wait.
   llvm::DenseMap<Operation *, int> levels;
-  std::vector<SmallVector<Operation *>> computed, sent;
-  for (Operation &op : function.front()) {
-    bool isWaiting = waiting.contains(&op);
-    if (!isWaiting && !followers.get().contains(&op))
-      continue;
-    int level = 0;
-    for (Value operand : op.getOperands())
-      if (Operation *source = operand.getDefiningOp())
-        if (auto it = levels.find(source); it != levels.end())
-          level =
-              std::max(level, it->second + (waiting.contains(source) ? 1 : 0));
-    levels[&op] = level;
-    computed.resize(std::max<size_t>(computed.size(), level + 1));
-    sent.resize(computed.size());
-    (isWaiting ? sent : computed)[level].push_back(&op);
-  }
-  Operation *place = anchor->getNextNode();
-  while (levels.contains(place))
-    place = place->getNextNode();
-  for (size_t level = 0; level < computed.size(); ++level) {
-    for (Operation *op : computed[level])
-      op->moveBefore(place);
-    for (Operation *op : sent[level])
-      op->moveBefore(level == 0 && !waiting.contains(anchor) ? anchor : place);
-  }
-}
+};
 
 struct GroupStatisticsPass
     : partita::impl::GroupStatisticsBase<GroupStatisticsPass> {
@@ -301,8 +338,19 @@ private:
     if (llvm::count(late, true) < 2)
       return;
     numGrouped += llvm::count(late, true);
+    std::vector<Waiting> waiting;
     for (func::FuncOp function : functions)
-      group(function, late);
+      waiting.emplace_back(function, late);
+    // A class without elements has zeros where others need what came before.
+    SmallVector<int> levels;
+    bool isRaised = true;
+    while (isRaised) {
+      isRaised = false;
+      for (Waiting &each : waiting)
+        isRaised |= each.raiseLevels(levels);
+    }
+    for (Waiting &each : waiting)
+      each.group();
   }
 };
 

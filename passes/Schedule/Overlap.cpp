@@ -11,7 +11,9 @@
 
 #include "passes/Schedule/Overlap.h"
 #include "dialects/Dist/IR/DistDialect.h"
+#include "passes/Schedule/BufferAssignment.h"
 #include "passes/Schedule/Moves.h"
+#include <numeric>
 
 using namespace mlir;
 using namespace partita;
@@ -19,12 +21,9 @@ using namespace partita;
 namespace {
 
 /// Nominal speeds: a core of a current CPU on products and on what streams
-/// through memory, and Ethernet of 1 Gbit/s. They only have to rank calls that
-/// wait for the same link.
-constexpr double kFlops = 2e10;
-constexpr double kBytesPerSecond = 5e9;
-constexpr double kLinkBytesPerSecond = 1.25e8;
-constexpr double kLinkLatency = 5e-5;
+/// through memory. They only have to rank calls that wait for the same link.
+constexpr double kFlops = 1e11;
+constexpr double kBytesPerSecond = 1e10;
 
 /// How far behind a collective is looked for something to compute meanwhile.
 constexpr int kWindow = 64;
@@ -60,10 +59,6 @@ Value partita::rootOf(Value value) {
   while (auto reshape = value.getDefiningOp<nn::ReshapeOp>())
     value = reshape.getX();
   return value;
-}
-
-double partita::linkSeconds(int64_t bytes) {
-  return kLinkLatency + double(bytes) / kLinkBytesPerSecond;
 }
 
 double partita::computeSeconds(Operation *op) {
@@ -179,12 +174,14 @@ static void sinkLate(func::FuncOp function) {
     bool isFree = llvm::none_of(op->getUsers(), [&](Operation *user) {
       return user->isBeforeInBlock(end);
     });
-    bool isLate =
-        op->hasAttr(dist::kFactorsAttr) ||
-        (isSmall(op) && !op->use_empty() &&
-         llvm::none_of(op->getUsers(), [](Operation *user) {
-           return nn::isUpdate(user) || user->hasTrait<OpTrait::IsTerminator>();
-         }));
+    bool isLate = op->hasAttr(dist::kFactorsAttr) ||
+                  (isSmall(op) && !op->use_empty() &&
+                   llvm::none_of(op->getUsers(), [](Operation *user) {
+                     auto reduce = dyn_cast<spmd::AllReduceOp>(user);
+                     return nn::isUpdate(user) ||
+                            (reduce && isBucketed(reduce)) ||
+                            user->hasTrait<OpTrait::IsTerminator>();
+                   }));
     if (!isLate || !isFree || spmd::isCollective(op))
       continue;
     op->moveBefore(end);
@@ -192,11 +189,19 @@ static void sinkLate(func::FuncOp function) {
   }
 }
 
+/// Whether a bucket waits for what `op` computes.
+static bool makesGradient(Operation *op) {
+  return llvm::any_of(op->getUsers(), [](Operation *user) {
+    auto reduce = dyn_cast<spmd::AllReduceOp>(user);
+    return reduce && isBucketed(reduce);
+  });
+}
+
 /// Brings operations that need nothing of what is on its way before `op`, until
-/// they take `seconds`.
+/// they take `seconds`; gradients only where `op` may wait for their bucket.
 static void fillBefore(Operation *op,
                        const llvm::DenseMap<Value, double> &onTheWay,
-                       double seconds) {
+                       double seconds, bool movesGradients) {
   // Results of what stands behind `op` and is not brought before it.
   llvm::DenseSet<Value> later(op->getResults().begin(), op->getResults().end());
   Operation *candidate = op->getNextNode();
@@ -207,6 +212,7 @@ static void fillBefore(Operation *op,
         !nn::isUpdate(candidate) &&
         !candidate->hasTrait<OpTrait::IsTerminator>() &&
         !candidate->hasAttr(dist::kFactorsAttr) &&
+        (movesGradients || !makesGradient(candidate)) &&
         llvm::none_of(candidate->getOperands(), [&](Value operand) {
           return later.contains(operand) || onTheWay.contains(rootOf(operand));
         });
@@ -221,17 +227,21 @@ static void fillBefore(Operation *op,
   }
 }
 
-void partita::orderForOverlap(func::FuncOp function) {
+void partita::orderForOverlap(func::FuncOp function, const Link &link) {
   sinkLate(function);
   // Results on their way, and how long they still take.
   llvm::DenseMap<Value, double> onTheWay;
   for (Operation *op = &function.front().front(); op; op = op->getNextNode()) {
     if (!isa<nn::ReshapeOp>(op)) {
       double longest = 0;
-      for (Value operand : op->getOperands())
+      bool isLate = false;
+      for (Value operand : op->getOperands()) {
         longest = std::max(longest, onTheWay.lookup(rootOf(operand)));
+        Operation *source = rootOf(operand).getDefiningOp();
+        isLate |= source && source->hasAttr(kLateAttr);
+      }
       if (longest > 0)
-        fillBefore(op, onTheWay, longest);
+        fillBefore(op, onTheWay, longest, !isLate);
       for (Value operand : op->getOperands())
         onTheWay.erase(rootOf(operand));
     }
@@ -240,7 +250,7 @@ void partita::orderForOverlap(func::FuncOp function) {
       left -= seconds;
     if (isWaitedFor(op)) {
       Value result = op->getResult(0);
-      onTheWay[result] = linkSeconds(nn::byteSize(nn::tensorType(result)));
+      onTheWay[result] = link.seconds(nn::byteSize(nn::tensorType(result)));
     }
   }
 }
@@ -249,53 +259,141 @@ void partita::orderForOverlap(func::FuncOp function) {
 // The order of buckets
 //===----------------------------------------------------------------------===//
 
-std::vector<BucketTask> partita::orderTasks(func::FuncOp step,
-                                            ArrayRef<TaskFacts> buckets,
-                                            bool priorities) {
-  // When each operation ends.
-  std::vector<double> ends;
-  double now = 0;
-  for (Operation &op : step.front())
-    ends.push_back(now += computeSeconds(&op));
-  auto endOf = [&](int64_t i) { return i < 0 ? 0.0 : ends[i]; };
-  struct Waiting {
-    BucketTask task;
-    double ready;
-  };
-  std::vector<Waiting> waiting;
-  for (auto [i, bucket] : llvm::enumerate(buckets))
-    if (bucket.gradientBytes > 0)
-      waiting.push_back({{i, /*sends=*/true}, endOf(bucket.ready)});
-  std::vector<BucketTask> order;
-  double linkFree = 0;
-  while (!waiting.empty()) {
-    double first = waiting.front().ready;
-    for (const Waiting &entry : waiting)
-      first = std::min(first, entry.ready);
-    double start = std::max(linkFree, first);
-    auto goesBefore = [&](const Waiting &a, const Waiting &b) {
-      bool aReady = a.ready <= start, bReady = b.ready <= start;
-      if (aReady != bReady)
-        return aReady;
-      const TaskFacts &x = buckets[a.task.bucket], &y = buckets[b.task.bucket];
-      if (priorities && x.need != y.need)
-        return x.need < y.need;
-      if (!priorities && a.task.sends != b.task.sends)
-        return a.task.sends;
-      if (a.ready != b.ready)
-        return a.ready < b.ready;
-      return a.task.bucket < b.task.bucket;
+namespace {
+
+/// A step as the order of its tasks sees it, on a rank that computes `slowness`
+/// times as long as at nominal speeds.
+class StepModel {
+public:
+  StepModel(func::FuncOp step, ArrayRef<TaskFacts> buckets, const Link &link,
+            double slowness)
+      : buckets(buckets), link(link) {
+    for (Operation &op : step.front())
+      seconds.push_back(computeSeconds(&op) * slowness);
+  }
+
+  /// Of the tasks that are ready when the link is free, the one goes first
+  /// whose parameters the next step needs first. Without `priorities` a task
+  /// goes when it is ready, gradients before parameters.
+  std::vector<BucketTask> greedy(bool priorities) const {
+    std::vector<double> ends(seconds.size());
+    std::partial_sum(seconds.begin(), seconds.end(), ends.begin());
+    struct Waiting {
+      BucketTask task;
+      double ready;
     };
-    auto chosen = std::min_element(waiting.begin(), waiting.end(), goesBefore);
-    BucketTask task = chosen->task;
-    waiting.erase(chosen);
-    order.push_back(task);
+    std::vector<Waiting> waiting;
+    for (auto [i, bucket] : llvm::enumerate(buckets))
+      if (bucket.gradientBytes > 0)
+        waiting.push_back({{i, /*sends=*/true}, at(ends, bucket.ready)});
+    std::vector<BucketTask> order;
+    double linkFree = 0;
+    while (!waiting.empty()) {
+      double first = waiting.front().ready;
+      for (const Waiting &entry : waiting)
+        first = std::min(first, entry.ready);
+      double start = std::max(linkFree, first);
+      auto goesBefore = [&](const Waiting &a, const Waiting &b) {
+        bool aReady = a.ready <= start, bReady = b.ready <= start;
+        if (aReady != bReady)
+          return aReady;
+        const TaskFacts &x = buckets[a.task.bucket],
+                        &y = buckets[b.task.bucket];
+        if (priorities && x.need != y.need)
+          return x.need < y.need;
+        if (!priorities && a.task.sends != b.task.sends)
+          return a.task.sends;
+        if (a.ready != b.ready)
+          return a.ready < b.ready;
+        return a.task.bucket < b.task.bucket;
+      };
+      auto chosen =
+          std::min_element(waiting.begin(), waiting.end(), goesBefore);
+      BucketTask task = chosen->task;
+      waiting.erase(chosen);
+      order.push_back(task);
+      linkFree = start + secondsOf(task);
+      if (task.sends)
+        waiting.push_back(
+            {{task.bucket, /*sends=*/false},
+             std::max(linkFree, at(ends, buckets[task.bucket].lastRead))});
+    }
+    return order;
+  }
+
+  /// Seconds from one step to the next when tasks are issued in this order.
+  double period(ArrayRef<BucketTask> order) const {
+    // The first steps fill the pipeline.
+    constexpr int kSteps = 4;
+    std::vector<double> arrived(buckets.size(), 0), ends(seconds.size(), 0);
+    std::vector<SmallVector<size_t>> needs(seconds.size());
+    for (auto [b, bucket] : llvm::enumerate(buckets))
+      if (bucket.need >= 0 && size_t(bucket.need) < needs.size())
+        needs[bucket.need].push_back(b);
+    double now = 0, before = 0, linkFree = 0;
+    for (int step = 0; step < kSteps; ++step) {
+      before = now;
+      for (size_t i = 0; i < seconds.size(); ++i) {
+        for (size_t b : needs[i])
+          now = std::max(now, arrived[b]);
+        ends[i] = now += seconds[i];
+      }
+      std::vector<double> sent(buckets.size(), 0);
+      for (const BucketTask &task : order) {
+        const TaskFacts &bucket = buckets[task.bucket];
+        double ready =
+            task.sends ? at(ends, bucket.ready)
+                       : std::max(sent[task.bucket], at(ends, bucket.lastRead));
+        linkFree = std::max(linkFree, ready) + secondsOf(task);
+        (task.sends ? sent : arrived)[task.bucket] = linkFree;
+      }
+    }
+    return now - before;
+  }
+
+private:
+  static double at(ArrayRef<double> ends, int64_t i) {
+    return i < 0 ? 0.0 : ends[i];
+  }
+  double secondsOf(const BucketTask &task) const {
     const TaskFacts &bucket = buckets[task.bucket];
     int64_t bytes = task.sends ? bucket.gradientBytes : bucket.parameterBytes;
-    linkFree = start + (bytes > 0 ? linkSeconds(bytes) : 0);
-    if (task.sends)
-      waiting.push_back({{task.bucket, /*sends=*/false},
-                         std::max(linkFree, endOf(bucket.lastRead))});
+    return bytes > 0 ? link.seconds(bytes) : 0;
   }
-  return order;
+
+  ArrayRef<TaskFacts> buckets;
+  const Link &link;
+  std::vector<double> seconds;
+};
+
+} // namespace
+
+std::vector<BucketTask> partita::orderTasks(func::FuncOp step,
+                                            ArrayRef<TaskFacts> buckets,
+                                            const Link &link, bool priorities) {
+  if (!priorities)
+    return StepModel(step, buckets, link, 1).greedy(false);
+  // Nobody knows here how fast a rank is: of the orders that are best for some
+  // speed, the one is taken that loses least over all of them.
+  std::vector<StepModel> models;
+  std::vector<std::vector<BucketTask>> orders;
+  for (double slowness : {1.0, 0.5, 2.0, 0.25, 4.0}) {
+    models.emplace_back(step, buckets, link, slowness);
+    orders.push_back(models.back().greedy(true));
+  }
+  std::vector<double> losses(orders.size(), 0);
+  for (const StepModel &model : models) {
+    std::vector<double> periods;
+    for (const std::vector<BucketTask> &order : orders)
+      periods.push_back(model.period(order));
+    double best = *std::min_element(periods.begin(), periods.end());
+    for (auto [loss, period] : llvm::zip_equal(losses, periods))
+      loss += best > 0 ? period / best - 1 : 0;
+  }
+  // Sums in another order must not decide.
+  size_t chosen = 0;
+  for (size_t i = 1; i < losses.size(); ++i)
+    if (losses[i] < losses[chosen] - 1e-9)
+      chosen = i;
+  return orders[chosen];
 }

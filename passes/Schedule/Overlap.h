@@ -36,6 +36,9 @@ namespace partita {
 
 /// Set on a move that is waited for where it stands.
 constexpr llvm::StringLiteral kAtOnceAttr = "spmd.at_once";
+/// Set on a reduction that nobody waits for but the next one of its kind, or
+/// what is stored: gradients do not go before that.
+constexpr llvm::StringLiteral kLateAttr = "spmd.late";
 
 /// When the results of a function's collectives are needed.
 class Arrivals {
@@ -86,14 +89,25 @@ llvm::SmallVector<llvm::StringRef> variablesOf(mlir::Operation *update);
 
 /// Nominal seconds that a rank computes an operation for.
 double computeSeconds(mlir::Operation *op);
-/// Nominal seconds that `bytes` take to another rank.
-double linkSeconds(int64_t bytes);
+
+/// The link of a rank: unless told otherwise Ethernet of 1 Gbit/s, with the
+/// latency of a small collective over MPI and TCP.
+struct Link {
+  double bytesPerSecond = 1.25e8;
+  /// Seconds before the first byte arrives.
+  double latency = 2e-4;
+
+  /// Seconds that `bytes` take to another rank.
+  double seconds(int64_t bytes) const {
+    return latency + double(bytes) / bytesPerSecond;
+  }
+};
 
 /// Reorders the operations of a function: products of gathered factors come
 /// last, and between a collective and the first use of its result stands what
 /// does not need it, for about as long as the collective takes. The order of
 /// collectives stays.
-void orderForOverlap(mlir::func::FuncOp function);
+void orderForOverlap(mlir::func::FuncOp function, const Link &link);
 
 /// One step of the synchronisation of a bucket.
 struct BucketTask {
@@ -115,11 +129,12 @@ struct TaskFacts {
 };
 
 /// The order in which the buckets' tasks are issued on the comm stream:
-/// simulates the step at nominal speeds. Without `priorities` a task goes when
-/// it is ready, gradients before parameters.
+/// simulates the step on ranks of several speeds and takes the order that loses
+/// least over all of them. Without `priorities` a task goes when it is ready,
+/// gradients before parameters.
 std::vector<BucketTask> orderTasks(mlir::func::FuncOp step,
                                    llvm::ArrayRef<TaskFacts> buckets,
-                                   bool priorities);
+                                   const Link &link, bool priorities);
 
 } // namespace partita
 

@@ -237,7 +237,11 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     Option<"overlapSteps", "overlap-steps", "bool", "true",
            "let buckets arrive while the next step computes">,
     Option<"overlapHalos", "overlap-halos", "bool", "true",
-           "wait for moved values where they are used, not where they are moved">
+           "wait for moved values where they are used, not where they are moved">,
+    Option<"linkBytesPerSecond", "link-bytes-per-second", "double", "1.25e8",
+           "what a rank's link carries, which decides who goes first">,
+    Option<"linkLatency", "link-latency", "double", "2e-4",
+           "seconds before the first byte arrives">
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "gradient buckets of the first class">,

@@ -47,7 +47,7 @@ struct ScheduleProgramPass
         for (func::FuncOp function : entry.functions) {
           if (!overlapHalos)
             completeAtOnce(function);
-          orderForOverlap(function);
+          orderForOverlap(function, link());
         }
       classes.push_back(std::move(entry));
     }
@@ -66,6 +66,8 @@ struct ScheduleProgramPass
   }
 
 private:
+  Link link() const { return {linkBytesPerSecond, linkLatency}; }
+
   /// All moves but those of factors, whose product comes last, are waited for
   /// where they stand.
   static void completeAtOnce(func::FuncOp function) {
@@ -196,7 +198,7 @@ private:
       return;
     Scheduled &first = classes.front();
     ClassMemory memory(module, first.step, first.functions, first.facts,
-                       bucketBytesOf(first));
+                       bucketSizesOf(first));
     std::vector<TaskFacts> facts;
     for (const Bucket &bucket : memory.getBuckets()) {
       TaskFacts fact;
@@ -212,7 +214,8 @@ private:
         fact.parameterBytes = share;
       facts.push_back(fact);
     }
-    std::vector<BucketTask> tasks = orderTasks(first.step, facts, priorities);
+    std::vector<BucketTask> tasks =
+        orderTasks(first.step, facts, link(), priorities);
     for (Scheduled &entry : classes)
       entry.facts.tasks = tasks;
   }
@@ -277,7 +280,7 @@ private:
     for (Scheduled &entry : classes) {
       memories.push_back(
           std::make_unique<ClassMemory>(module, entry.step, entry.functions,
-                                        entry.facts, bucketBytesOf(entry)));
+                                        entry.facts, bucketSizesOf(entry)));
       for (func::FuncOp function : entry.functions)
         memoryOf[function] = memories.back().get();
     }
@@ -297,19 +300,19 @@ private:
   /// all gradients, so that the first leave while the backward pass runs,
   /// within bounds where a call is neither all latency nor blocks the link for
   /// long.
-  int64_t bucketBytesOf(const Scheduled &entry) const {
+  BucketSizes bucketSizesOf(const Scheduled &entry) const {
     if (bucketBytes > 0)
-      return bucketBytes;
+      return {bucketBytes, false};
     constexpr int64_t kParts = 8, kLeast = 64 << 10, kMost = 4 << 20;
     int64_t all = 0;
     for (const auto &[name, bytes] : entry.facts.largestGradient)
       all += bytes;
-    return std::clamp(all / kParts, kLeast, kMost);
+    return {std::clamp(all / kParts, kLeast, kMost), overlap};
   }
 
   void scheduleClass(ModuleOp module, Scheduled &entry,
                      const llvm::StringSet<> &lasting, bool isFirst) {
-    int64_t limit = bucketBytesOf(entry);
+    BucketSizes limit = bucketSizesOf(entry);
     ClassMemory memory(module, entry.step, entry.functions,
                        std::move(entry.facts), limit);
     int64_t total = memory.getPersistentBytes();

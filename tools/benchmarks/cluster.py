@@ -216,7 +216,7 @@ class Bench:
             warnings.simplefilter("ignore")
             cluster_nets.export(self.net, self.folder / "model.onnx")
 
-    def compile(self, name, ranks, options):
+    def compile(self, name, ranks, options, rate=None):
         """A program, or None and the reason when it is refused."""
         program = self.folder / name.replace(" ", "-").replace("/", "-")
         result = subprocess.run(
@@ -224,17 +224,19 @@ class Bench:
              self.folder / "model.onnx", "--ranks", str(ranks), "--batch",
              str(ranks * self.arguments.batch), "--loss", "cross_entropy",
              "--optimizer", "sgd", "--lr", str(LEARNING_RATE), "--batch-norm",
-             "local", "-o", program, *shlex.split(options)],
+             "local", "-o", program, *(["--network", rate] if rate else []),
+             *shlex.split(options)],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if result.returncode:
             return None, result.stdout.strip().split("\n")[0]
         return program, None
 
-    def sides(self):
+    def sides(self, rate):
         """What is compared over the network, and what is not possible."""
         sides, refused = [], []
         for name, options, rule in chosen(self.arguments):
-            program, reason = self.compile(name, self.arguments.hosts, options)
+            program, reason = self.compile(name, self.arguments.hosts, options,
+                                           rate)
             if program:
                 sides.append(Program(name, program, rule))
             else:
@@ -269,7 +271,7 @@ class Bench:
     def run_at(self, cluster, rate):
         cluster.shape(rate)
         hosts = self.arguments.hosts
-        sides, refused = self.sides()
+        sides, refused = self.sides(rate)
         starts = [side.warm_up_sent(self, cluster, hosts) for side in sides]
         for _ in range(self.arguments.rounds):
             for side, start in zip(sides, starts):

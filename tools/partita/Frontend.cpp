@@ -70,6 +70,32 @@ std::string parseBytes(StringRef given, int64_t &bytes) {
   return "";
 }
 
+/// "RATE" or "RATE,LATENCY": 100mbit, 10gbit,20us.
+std::string parseNetwork(StringRef given, PipelineOptions &pipeline) {
+  constexpr const char *kExpected =
+      "a rate, and maybe a latency: 100mbit, 10gbit,20us";
+  auto number = [](StringRef text, double unit, double &value) {
+    return !text.getAsDouble(value) && (value *= unit) > 0 && value < 1e15;
+  };
+  auto [rate, latency] = given.split(',');
+  double perSecond = pipeline.linkBytesPerSecond;
+  double seconds = pipeline.linkLatency;
+  bool isRate = rate.consume_back("kbit")   ? number(rate, 125, perSecond)
+                : rate.consume_back("mbit") ? number(rate, 125e3, perSecond)
+                : rate.consume_back("gbit") ? number(rate, 125e6, perSecond)
+                                            : false;
+  bool isLatency =
+      !given.contains(',') ||
+      (latency.consume_back("us")   ? number(latency, 1e-6, seconds)
+       : latency.consume_back("ms") ? number(latency, 1e-3, seconds)
+                                    : false);
+  if (!isRate || !isLatency)
+    return kExpected;
+  pipeline.linkBytesPerSecond = perSecond;
+  pipeline.linkLatency = seconds;
+  return "";
+}
+
 Phase phaseOf(ModuleOp module) {
   for (auto classOp : module.getOps<spmd::ClassOp>())
     return classOp.getArenaBytes() ? Phase::schedule : Phase::spmd;
@@ -203,6 +229,11 @@ void partita::driver::addModelOptions(Arguments &arguments,
                     [&pipeline](StringRef given) {
                       return parseBytes(given, pipeline.bucketBytes);
                     }});
+  arguments.custom(
+      {"--network", "RATE[,LATENCY]",
+       "what the link of a rank carries, for example 100mbit or "
+       "10gbit,20us; decides which calls go first (default 1gbit)",
+       [&pipeline](StringRef given) { return parseNetwork(given, pipeline); }});
   addSwitch(arguments, "--overlap",
             "communicate while kernels compute; off: everything waits for "
             "every call (default on)",

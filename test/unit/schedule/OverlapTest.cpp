@@ -128,7 +128,7 @@ TEST_F(Overlap, WhatNeedsNothingIsBroughtBeforeTheFirstUse) {
     }
   )");
   ASSERT_TRUE(function);
-  orderForOverlap(function);
+  orderForOverlap(function, Link());
   EXPECT_EQ(names(function),
             (std::vector<std::string>{"spmd.all_reduce", "nn.exp", "nn.relu",
                                       "nn.sigmoid", "func.return"}));
@@ -146,7 +146,7 @@ TEST_F(Overlap, CollectivesKeepTheirOrder) {
   )");
   ASSERT_TRUE(function);
   std::vector<std::string> before = names(function);
-  orderForOverlap(function);
+  orderForOverlap(function, Link());
   EXPECT_EQ(names(function), before);
 }
 
@@ -161,7 +161,7 @@ TEST_F(Overlap, ProductsOfFactorsComeLast) {
     }
   )");
   ASSERT_TRUE(function);
-  orderForOverlap(function);
+  orderForOverlap(function, Link());
   EXPECT_EQ(names(function),
             (std::vector<std::string>{"nn.relu", "nn.matmul", "nn.reduce",
                                       "nn.sgd", "func.return"}));
@@ -210,9 +210,9 @@ TEST_F(Overlap, TheFirstLayerOvertakesWhatWaits) {
   // the others become ready; the first layer is needed first.
   TaskFacts buckets[] = {bucket(0, 3, 1 << 20), bucket(1, 2, 1 << 20),
                          bucket(2, 1, 1 << 20)};
-  EXPECT_EQ(text(orderTasks(step, buckets, /*priorities=*/true)),
+  EXPECT_EQ(text(orderTasks(step, buckets, Link(), /*priorities=*/true)),
             "s0 s2 u2 s1 u1 u0");
-  EXPECT_EQ(text(orderTasks(step, buckets, /*priorities=*/false)),
+  EXPECT_EQ(text(orderTasks(step, buckets, Link(), /*priorities=*/false)),
             "s0 s1 s2 u0 u1 u2");
 }
 
@@ -221,9 +221,9 @@ TEST_F(Overlap, FetchesOfTheFirstLayerGoBeforeGradientsOfTheLast) {
   ASSERT_TRUE(step);
   TaskFacts buckets[] = {bucket(2, 1, 1 << 20, 1 << 20),
                          bucket(2, 2, 1 << 20, 1 << 20)};
-  EXPECT_EQ(text(orderTasks(step, buckets, /*priorities=*/true)),
+  EXPECT_EQ(text(orderTasks(step, buckets, Link(), /*priorities=*/true)),
             "s0 u0 s1 u1");
-  EXPECT_EQ(text(orderTasks(step, buckets, /*priorities=*/false)),
+  EXPECT_EQ(text(orderTasks(step, buckets, Link(), /*priorities=*/false)),
             "s0 s1 u0 u1");
 }
 
@@ -231,8 +231,9 @@ TEST_F(Overlap, WhatNobodySendsIsNoTask) {
   func::FuncOp step = parse(kStep);
   ASSERT_TRUE(step);
   TaskFacts buckets[] = {bucket(0, 1, 0), bucket(0, 1, 1)};
-  EXPECT_EQ(text(orderTasks(step, buckets, /*priorities=*/true)), "s1 u1");
-  EXPECT_EQ(text(orderTasks(step, {}, /*priorities=*/true)), "");
+  EXPECT_EQ(text(orderTasks(step, buckets, Link(), /*priorities=*/true)),
+            "s1 u1");
+  EXPECT_EQ(text(orderTasks(step, {}, Link(), /*priorities=*/true)), "");
 }
 
 TEST_F(Overlap, AParameterThatIsReadLateIsUpdatedLate) {
@@ -248,7 +249,7 @@ TEST_F(Overlap, AParameterThatIsReadLateIsUpdatedLate) {
   // parameters; the second has long arrived by then.
   TaskFacts buckets[] = {bucket(0, 1, 1), bucket(0, 2, 1)};
   buckets[0].lastRead = 1;
-  EXPECT_EQ(text(orderTasks(step, buckets, /*priorities=*/true)),
+  EXPECT_EQ(text(orderTasks(step, buckets, Link(), /*priorities=*/true)),
             "s0 s1 u1 u0");
 }
 
@@ -266,8 +267,8 @@ TEST_F(Overlap, NominalTimesGrowWithWork) {
   EXPECT_GT(computeSeconds(at(function, 1)),
             1000 * computeSeconds(at(function, 0)));
   EXPECT_EQ(computeSeconds(at(function, 2)), 0);
-  EXPECT_GT(linkSeconds(0), 0);
-  EXPECT_GT(linkSeconds(1 << 20), linkSeconds(1 << 10));
+  EXPECT_GT(Link().seconds(0), 0);
+  EXPECT_GT(Link().seconds(1 << 20), Link().seconds(1 << 10));
 }
 
 } // namespace
