@@ -207,6 +207,14 @@ private:
            });
   }
 
+  /// Whether several ranks have nothing to combine: they hold different parts,
+  /// or compute the same.
+  bool isWholeAnyway(Parameter &parameter) const {
+    auto sync = parameter.variable->getAttrOfType<SyncAttr>(kSyncAttr);
+    return sync && sync.getAxes().empty() &&
+           llvm::any_of(grid.getSizes(), [](int64_t size) { return size > 1; });
+  }
+
   void choose(StringRef name, Parameter &parameter) {
     Rule *chosen = nullptr;
     for (Rule &rule : rules)
@@ -224,8 +232,15 @@ private:
       return;
     std::string why = apply(parameter, choice);
     if (why.empty()) {
-      if (chosen)
-        chosen->isUsed = true;
+      if (!chosen)
+        return;
+      chosen->isUsed = true;
+      if (isWholeAnyway(parameter))
+        emitRemark(parameter.variable.getLoc())
+            << chosen->source << " changes nothing for parameter "
+            << quoted(name)
+            << ": its gradient is whole on every rank, without a call of its "
+               "own";
       return;
     }
     if (!chosen)
@@ -272,7 +287,6 @@ private:
   /// Sets the method of a parameter; returns "" or why it cannot have it.
   std::string apply(Parameter &parameter, SyncChoice choice) {
     auto sync = parameter.variable->getAttrOfType<SyncAttr>(kSyncAttr);
-    // What is whole on every rank is combined by nobody.
     if (!sync || sync.getAxes().empty())
       return "";
     std::string why;
