@@ -99,11 +99,13 @@ void addPlan(OpPassManager &manager, const PipelineOptions &options) {
   PropagateSplitsOptions propagate;
   propagate.ranks = std::max<int64_t>(options.ranks, 1);
   manager.addPass(createPropagateSplits(propagate));
-  if (!options.syncs.empty() || !options.planFile.empty()) {
+  if (!options.syncs.empty() || !options.planFile.empty() ||
+      options.servers > 0) {
     ChooseSyncOptions sync;
     for (const std::string &rule : options.syncs)
       sync.rules += rule + "\n";
     sync.plan = options.planFile;
+    sync.servers = options.servers;
     manager.addPass(createChooseSync(sync));
   }
   manager.addPass(createVerifyPlan());

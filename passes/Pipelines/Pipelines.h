@@ -55,6 +55,8 @@ struct PipelineOptions {
   std::string planFile;
   /// PATTERN=METHOD rules (see passes/Plan/SyncText.h).
   std::vector<std::string> syncs;
+  /// Ranks beside the grid that own the parameters of parameter_server.
+  int64_t servers = 0;
   /// Bytes from which a gradient bucket is closed; 0: chosen by the size of the
   /// model.
   int64_t bucketBytes = 0;

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Dist/IR/Servers.h"
 #include "dialects/Dist/Interfaces/Layouts.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "passes/Plan/LayerSplits.h"
@@ -127,7 +128,8 @@ SplitAttr without(GridAttr grid, Operation *op, SplitAttr split,
 
 class Choices {
 public:
-  Choices(ModuleOp module, GridAttr grid) : module(module), grid(grid) {
+  Choices(ModuleOp module, GridAttr grid, int64_t servers)
+      : module(module), grid(grid), servers(servers) {
     for (auto variable : module.getOps<nn::VariableOp>())
       if (variable.getRole() == nn::Role::parameter)
         parameters[variable.getSymName()].variable = variable;
@@ -357,7 +359,18 @@ private:
       else
         samples *= size;
     }
-    return prefersFactors(m, n, samples, ranks);
+    return prefersFactors(m, n, samples, ranks, serverLoad(axes));
+  }
+
+  /// Gradients that the busiest server gets of a parameter; 0 without servers.
+  double serverLoad(ArrayRef<StringAttr> axes) const {
+    if (servers == 0)
+      return 0;
+    ServerGroups groups(grid, axes, servers);
+    // Later groups have no more servers than earlier ones, and later servers no
+    // more groups.
+    return double(groups.numWorkers()) * double(groups.numServed(0)) /
+           double(groups.numServers(groups.numGroups() - 1));
   }
 
   /// Takes the samples' axes from the product and what follows it.
@@ -375,6 +388,7 @@ private:
 
   ModuleOp module;
   GridAttr grid;
+  int64_t servers;
   llvm::MapVector<StringRef, Parameter, llvm::StringMap<unsigned>> parameters;
   std::vector<Rule> rules;
   std::map<std::string, std::pair<SyncChoice, Location>> planned;
@@ -391,7 +405,14 @@ struct ChooseSyncPass : partita::impl::ChooseSyncBase<ChooseSyncPass> {
       module.emitError("has no dist.grid; propagate splits first");
       return signalPassFailure();
     }
-    Choices choices(module, grid);
+    std::optional<PlanText> text;
+    // Its findings have been reported when its splits were read.
+    if (!plan.empty())
+      text = readPlanFile(plan, [](PlanPosition, const std::string &) {});
+    FailureOr<int64_t> number = numberOfServers(grid, text);
+    if (failed(number))
+      return signalPassFailure();
+    Choices choices(module, grid, *number);
     bool sound = true;
     for (StringRef text : splitRules(rules)) {
       std::string found;
@@ -403,20 +424,61 @@ struct ChooseSyncPass : partita::impl::ChooseSyncBase<ChooseSyncPass> {
           << "--sync " << quoted(text) << ": " << found;
       sound = false;
     }
-    if (!plan.empty()) {
-      // Its findings have been reported when its splits were read.
-      std::optional<PlanText> text =
-          readPlanFile(plan, [](PlanPosition, const std::string &) {});
-      if (text)
-        choices.addPlan(*text, plan);
-    }
+    if (text)
+      choices.addPlan(*text, plan);
     if (!sound || failed(choices.run()))
+      return signalPassFailure();
+    if (*number > 0 && failed(addServers(module, grid, *number)))
       return signalPassFailure();
     module.walk([&](Operation *op) {
       auto sync = op->getAttrOfType<SyncAttr>(kSyncAttr);
       numServed += sync && sync.getMethod() == SyncMethod::parameter_server;
       numFactored += sync && sync.getMethod() == SyncMethod::factor_broadcast;
     });
+  }
+
+private:
+  /// The servers asked for: by the option, else by the plan file, else none.
+  FailureOr<int64_t> numberOfServers(GridAttr grid,
+                                     const std::optional<PlanText> &text) {
+    int64_t number = servers;
+    Location loc = UnknownLoc::get(&getContext());
+    if (number == 0 && text && text->servers > 0) {
+      number = text->servers;
+      loc = FileLineColLoc::get(&getContext(), plan, text->serversPosition.line,
+                                text->serversPosition.column);
+    }
+    if (number < 0 || number > kMaxRanks - grid.getNumRanks()) {
+      emitError(loc) << "--servers: found " << number
+                     << ", expected a number from 0 to "
+                     << kMaxRanks - grid.getNumRanks() << ", as there are "
+                     << grid.getNumRanks() << " ranks in the grid and at most "
+                     << kMaxRanks << " in all";
+      return failure();
+    }
+    return number;
+  }
+
+  /// Notes the servers in the module, where they get something to own.
+  LogicalResult addServers(ModuleOp module, GridAttr grid, int64_t number) {
+    bool isUsed = llvm::any_of(
+        module.getOps<nn::VariableOp>(), [](nn::VariableOp variable) {
+          auto sync = variable->getAttrOfType<SyncAttr>(kSyncAttr);
+          return sync && !sync.getAxes().empty() &&
+                 sync.getMethod() == SyncMethod::parameter_server;
+        });
+    if (!isUsed)
+      return emitError(UnknownLoc::get(&getContext()))
+             << "--servers: found " << number
+             << " servers and no parameter for them, expected one at least "
+                "that is combined by parameter_server over several ranks of "
+                "the grid "
+             << grid
+             << "; try --sync parameter_server with --ranks 2 or more, or "
+                "leave out --servers";
+    module->setAttr(kServersAttr,
+                    OpBuilder(&getContext()).getI64IntegerAttr(number));
+    return success();
   }
 };
 

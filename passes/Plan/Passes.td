@@ -171,6 +171,8 @@ def ChooseSync : Pass<"partita-choose-sync", "::mlir::ModuleOp"> {
     parameter_server. A parameter whose factors are broadcast loses the axes of
     the samples from the split of the product that is its gradient: the factors
     are gathered, and no sum is left. Such operations carry `dist.factors`.
+    With `servers`, that many ranks beside the grid own the parameters of
+    parameter_server, and the module says so in `dist.servers`.
 
     Needs: `dist.sync` with the axes over which gradients are partial sums, as
     partita-propagate-splits leaves it.
@@ -198,13 +200,16 @@ def ChooseSync : Pass<"partita-choose-sync", "::mlir::ModuleOp"> {
     of a parameter whose gradient is no product over samples (filters of
     convolutions, tables, tied weights, biases), with the reason: an error where
     the rule names the parameter, or where no parameter it matches can have it,
-    else a remark.
+    else a remark; servers without a parameter to own.
   }];
   let options = [
     Option<"rules", "rules", "std::string", "\"\"",
            "PATTERN=METHOD, several joined by ';' or each with its line; later "
            "ones win">,
-    Option<"plan", "plan", "std::string", "\"\"", "path of a plan file">
+    Option<"plan", "plan", "std::string", "\"\"", "path of a plan file">,
+    Option<"servers", "servers", "int64_t", "0",
+           "ranks beside the grid that own the parameters of "
+           "parameter_server; 0: as the plan file says, else none">
   ];
   let statistics = [
     Statistic<"numServed", "parameter-server",

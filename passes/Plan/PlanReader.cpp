@@ -221,6 +221,8 @@ public:
         readVersion(path, value);
       else if (key == "grid")
         readGrid(path, value);
+      else if (key == "servers")
+        readServers(path, value);
       else if (key == "layers")
         forEntries(path, value, &Reader::readLayer);
       else if (key == "parameters")
@@ -228,7 +230,8 @@ public:
       else if (key == "semantics")
         expectString(path, value);
       else
-        unknown(path, {"version", "grid", "semantics", "layers", "parameters"});
+        unknown(path, {"version", "grid", "servers", "semantics", "layers",
+                       "parameters"});
     }
     if (!root.get("version"))
       add({1, 1}, "key 'version' is missing; expected \"version\": 1");
@@ -288,6 +291,18 @@ private:
     else if (*version != 1)
       add(path, "found " + std::to_string(*version) +
                     ", expected 1; this compiler reads no other version");
+  }
+
+  void readServers(const KeyPath &path, const json::Value &value) {
+    std::optional<int64_t> servers = value.getAsInteger();
+    if (!servers)
+      return wrongKind(path, value, "a number of ranks");
+    if (*servers < 0 || *servers > kMaxRanks)
+      return add(path, "found " + std::to_string(*servers) +
+                           ", expected a number of ranks from 0 to " +
+                           std::to_string(kMaxRanks));
+    plan.servers = *servers;
+    plan.serversPosition = positions.find(path);
   }
 
   void readGrid(const KeyPath &path, const json::Value &value) {

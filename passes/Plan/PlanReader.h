@@ -10,6 +10,7 @@
 //   {
 //     "version": 1,
 //     "grid": {"pr": 2, "pc": 2},
+//     "servers": 2,
 //     "layers": {"/conv1/Conv": {"split": "batch:pc,domain.h:pr"}},
 //     "parameters": {"conv1.weight": {"sync": "all_reduce", "axes": ["pc"]}}
 //   }
@@ -56,6 +57,9 @@ struct PlanText {
   /// Without axes where the file names none.
   GridText grid;
   PlanPosition gridPosition;
+  /// Ranks beside the grid that own parameters.
+  int64_t servers = 0;
+  PlanPosition serversPosition;
   /// In the order of the file, as the parameters.
   std::vector<PlanLayer> layers;
   std::vector<PlanParameter> parameters;

@@ -93,13 +93,15 @@ std::string partita::plan::syncText(SyncMethod method, Algorithm algorithm) {
 }
 
 bool partita::plan::prefersFactors(int64_t m, int64_t n, int64_t samples,
-                                   int64_t ranks) {
+                                   int64_t ranks, double serverLoad) {
   if (ranks < 2)
     return false;
   // Times ranks on both sides, and in floating point: products of sizes of
   // large models do not fit into 64 bits.
   double p = ranks;
   double factors = 2.0 * samples * (p - 1) * (double(m) + double(n));
-  double server = 2.0 * double(m) * double(n) * (2 * p - 2);
+  double gradient = 2.0 * double(m) * double(n);
+  double server = serverLoad > 0 ? gradient * std::max(1.0, serverLoad) * p
+                                 : gradient * (2 * p - 2);
   return factors <= server;
 }

@@ -49,11 +49,16 @@ std::string syncText(dist::SyncMethod method, dist::Algorithm algorithm);
 
 /// The rule of Poseidon (Zhang et al., ATC'17, section 3.2, algorithm 3): for
 /// a gradient of `m` x `n` elements that is a product over `samples` rows on
-/// each of `ranks` workers, which are servers as well, whether sending the
-/// factors moves no more than the parameter server:
+/// each of `ranks` workers, whether sending the factors moves no more than the
+/// parameter server. Where the workers are servers as well:
 ///     2 K (P1 - 1) (M + N) <= 2 M N (P1 + P2 - 2) / P2,   P1 = P2 = ranks.
-/// `samples` is the number of rows of all workers together, P1 * K.
-bool prefersFactors(int64_t m, int64_t n, int64_t samples, int64_t ranks);
+/// Where P2 other ranks are, whoever of both sends and receives most counts:
+///     2 K (P1 - 1) (M + N) <= max(2 M N, 2 P1 M N / P2).
+/// `samples` is the number of rows of all workers together, P1 * K;
+/// `serverLoad` is P1 / P2, the gradients that a server gets, and 0 where the
+/// workers are servers.
+bool prefersFactors(int64_t m, int64_t n, int64_t samples, int64_t ranks,
+                    double serverLoad = 0);
 
 } // namespace partita::plan
 

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Dist/IR/Servers.h"
 #include "dialects/Dist/Interfaces/Layouts.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "passes/Verify/Passes.h"
@@ -32,6 +33,12 @@ struct VerifyPlanPass : partita::impl::VerifyPlanBase<VerifyPlanPass> {
       return signalPassFailure();
     }
     bool failedAny = false;
+    if (module->hasAttr(dist::kServersAttr) && dist::serversOf(module) < 1) {
+      module.emitError("contract of the plan phase: dist.servers must be a "
+                       "positive number; found ")
+          << module->getAttr(dist::kServersAttr);
+      failedAny = true;
+    }
     module.walk([&](Operation *op) {
       if (auto split = op->getAttrOfType<dist::SplitAttr>(dist::kSplitAttr))
         failedAny |= failed(verifySplit(op, split));

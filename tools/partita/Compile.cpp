@@ -278,7 +278,8 @@ private:
                       ? "-"
                       : ", ..., ")
               << ranks.back();
-      say() << ": arena " << formatBytes(classOp.getArenaBytes().value_or(0))
+      say() << (classOp->hasAttr(spmd::kServersAttr) ? ", servers" : "")
+            << ": arena " << formatBytes(classOp.getArenaBytes().value_or(0))
             << " (peak, all buffers), of it "
             << formatBytes(classOp.getPersistentBytes().value_or(0))
             << " for parameters, gradients, optimizer state, inputs\n";
@@ -389,6 +390,12 @@ int partita::driver::runCompile(ArrayRef<const char *> given) {
   std::string error = finishModelOptions(options.model);
   if (!error.empty())
     return arguments.usageError(error);
+  if (options.target == "cuda" && options.model.pipeline.servers > 0)
+    return arguments.usageError(
+        "--servers " + std::to_string(options.model.pipeline.servers) +
+        ": programs for the target cuda have no servers; leave it out, the "
+        "GPUs own the parameters of parameter_server then, or compile for "
+        "--target cpu");
   if (options.output.empty() &&
       (options.emit.empty() || options.emit == "source"))
     return arguments.usageError("where to? give the program's name with -o");

@@ -223,6 +223,12 @@ void partita::driver::addModelOptions(Arguments &arguments,
                       pipeline.syncs.push_back(given.str());
                       return "";
                     }});
+  arguments.integer("--servers", "N",
+                    "processes beside those of --ranks or the grid that own "
+                    "the parameters of parameter_server, and do nothing else; "
+                    "the program then runs on both together (default: the "
+                    "processes that train own them)",
+                    pipeline.servers, 1);
   arguments.custom({"--bucket-size", "BYTES",
                     "gradients are sent in buckets of about this size "
                     "(default: an eighth of them all, from 64K to 4M)",

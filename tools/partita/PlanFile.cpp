@@ -10,7 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "PlanFile.h"
-#include "dialects/Dist/IR/DistDialect.h"
+#include "dialects/Dist/IR/Servers.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/Plan/LayerSplits.h"
@@ -53,6 +53,8 @@ std::string partita::driver::planAsJson(ModuleOp module) {
         for (auto [axis, size] : llvm::zip(grid.getAxes(), grid.getSizes()))
           json.attribute(axis.getValue(), size);
       });
+    if (int64_t servers = dist::serversOf(module))
+      json.attribute("servers", servers);
     if (auto semantics = module->getAttrOfType<StringAttr>("partita.semantics"))
       json.attribute("semantics", semantics.getValue());
     json.attributeObject("layers", [&] { writeLayers(json, module); });

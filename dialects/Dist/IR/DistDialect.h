@@ -29,6 +29,11 @@ constexpr llvm::StringLiteral kSplitAttr = "dist.split";
 constexpr llvm::StringLiteral kSyncAttr = "dist.sync";
 constexpr llvm::StringLiteral kLayoutAttr = "dist.layout";
 
+/// Discardable attribute of the module: the number of ranks beside the grid
+/// that own the parameters of SyncMethod::parameter_server (see Servers.h).
+/// Without it the ranks of the grid own them.
+constexpr llvm::StringLiteral kServersAttr = "dist.servers";
+
 /// Discardable attribute of a gradient's product whose operands are gathered
 /// over the samples (SyncMethod::factor_broadcast), and of what follows it: the
 /// operands travel as soon as they are ready, and the product is made last.

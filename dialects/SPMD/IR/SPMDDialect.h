@@ -71,6 +71,21 @@ constexpr llvm::StringLiteral kAxesAttr = "axes";
 constexpr llvm::StringLiteral kAlgorithmAttr = "algorithm";
 constexpr llvm::StringLiteral kPreviousAttr = "previous";
 
+/// Attributes of what works with servers (see dialects/Dist/IR/Servers.h).
+/// `servers`: on a class, a unit: its ranks are servers, which stand behind
+/// those of the grid; on a communicate and a launch with `parts` the number of
+/// servers in the communicator, behind the ranks over the axes. `group`: which
+/// of the groups that a server serves it is for, from 0; on buffers of
+/// variables and gradients, too. Without it the first.
+constexpr llvm::StringLiteral kServersAttr = "servers";
+constexpr llvm::StringLiteral kGroupAttr = "group";
+
+/// The number in an attribute of `op`, 0 without it.
+inline int64_t numberOf(mlir::Operation *op, llvm::StringRef name) {
+  auto number = op->getAttrOfType<mlir::IntegerAttr>(name);
+  return number ? number.getInt() : 0;
+}
+
 /// Operations that change where a value lives, the communicating ones and
 /// slices; and operations that communicate.
 inline bool isMove(mlir::Operation *op) {

@@ -81,8 +81,13 @@ def SPMD_ClassOp : SPMD_Op<"class", [Symbol]> {
         spmd.class @c0 ranks [0, 1] {arena_bytes = 8192 : i64,
                                      persistent_bytes = 4096 : i64}
 
+    The attribute `servers` marks ranks that own parameters and do nothing
+    else; they come after all ranks of the grid. Their functions are made by the
+    schedule phase.
+
     Constraints: (C1) ranks are not negative and increase; (C2) the
-    persistent part is not larger than the arena.
+    persistent part is not larger than the arena; (C3) the ranks of servers are
+    behind those of the grid.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, DenseI64ArrayAttr:$ranks,
                        OptionalAttr<I64Attr>:$arena_bytes,
@@ -226,6 +231,9 @@ def SPMD_BufferOp : SPMD_Op<"buffer", []> {
         %x = spmd.buffer input "x" at 0 of tensor<64x784xf32>
             {layout = #dist.layout<[[data], []]>} : memref<16x784xf32>
 
+    On servers a variable is the part of the workers of a `group`, and `axes`
+    are those over which they share it.
+
     Constraints: (C1) the offset is a multiple of 64 and not negative;
     (C2) the type is a static memref with identity layout; (C3) inputs,
     variables and results have `global` and `layout`.
@@ -259,7 +267,8 @@ def SPMD_LaunchOp : SPMD_Op<"launch", [AttrSizedOperandSegments,
 
     Constraints: (C1) the kernel's name is not empty; (C2) there is at least
     one output; (C3) `parts` has an entry for each rank of the communicator over
-    `axes`, which add up to the elements of each operand.
+    `axes`, and for each of its `servers`, which add up to the elements of each
+    operand.
   }];
   let arguments = (ins StrAttr:$kernel, SPMD_StreamAttr:$stream,
     Variadic<AnyMemRef>:$inputs, Variadic<AnyMemRef>:$outputs,
@@ -299,12 +308,23 @@ def SPMD_CommunicateOp : SPMD_Op<"communicate", []> {
             label "push bucket 0: fc3.weight" {parts = array<i64: 432, 418>}
             : memref<850xf32>
 
+    With `servers` these are a push and a fetch: the communicator has so many
+    server ranks behind the ranks over the axes, and the parts of the latter are
+    empty. A server that serves several groups says by `group` for which one it
+    is.
+
+        spmd.communicate "reduce_scatter" sum %b on comm over ["data"]
+            label "push bucket 0: fc3.weight"
+            {parts = array<i64: 0, 0, 850>, servers = 1} : memref<850xf32>
+
     Constraints: (C1) the kind is all_reduce, reduce_scatter, all_gather,
     all_to_all, halo_exchange or exchange; (C2) at least one axis, each one of
     the module's grid, none twice; (C3) all kinds but all_reduce have a `move`
     with `from`, `to` and `global`, or `parts`; (C4) only an all_reduce has an
     `algorithm`: direct, ring, tree or hierarchical; (C5) `parts` has an entry
-    for each rank of the communicator, which add up to the buffer's elements.
+    for each rank of the communicator, which add up to the buffer's elements;
+    (C6) `servers` is positive and stands beside `parts`, which are 0 for all
+    ranks but the servers.
   }];
   let arguments = (ins StrAttr:$kind, SPMD_ReductionAttr:$reduction,
     AnyMemRef:$buffer, SPMD_StreamAttr:$stream, StrArrayAttr:$axes,

@@ -50,8 +50,20 @@ bool isRecordedBefore(Operation *op, int64_t event) {
   return false;
 }
 
+/// The number of servers beside `parts`; none is no attribute.
+LogicalResult verifyServers(Operation *op) {
+  Attribute servers = op->getAttr(kServersAttr);
+  if (!servers && !op->hasAttr(kGroupAttr))
+    return success();
+  if (numberOf(op, kServersAttr) < 1 || numberOf(op, kGroupAttr) < 0 ||
+      !op->hasAttr(kPartsAttr))
+    return op->emitOpError() << "'servers' must be a positive number beside "
+                                "'parts', and 'group' one beside both";
+  return success();
+}
+
 /// Shares of flat buffers: one for each rank of the communicator over `axes`,
-/// which together are each of `buffers`.
+/// and for each of its servers, which together are each of `buffers`.
 LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
                           ArrayAttr axes, ValueRange buffers) {
   if (!parts)
@@ -76,6 +88,13 @@ LogicalResult verifyParts(Operation *op, DenseI64ArrayAttr parts,
     return success();
   for (auto axis : axes.getAsRange<StringAttr>())
     ranks *= grid.getAxisSize(axis.getValue());
+  int64_t servers = numberOf(op, kServersAttr);
+  for (int64_t worker = 0; servers > 0 && worker < ranks; ++worker)
+    if (worker < parts.size() && parts[worker] != 0)
+      return op->emitOpError()
+             << "gives rank " << worker << " of its communicator a part of "
+             << parts[worker] << " elements, expected 0 beside servers"; // C6
+  ranks += servers;
   if (ranks != static_cast<int64_t>(parts.size()))
     return op->emitOpError()
            << "has " << parts.size() << " parts for " << ranks << " ranks";
@@ -99,6 +118,16 @@ LogicalResult ClassOp::verify() {
     return emitOpError() << "persistent part of " << persistent
                          << " bytes does not lie inside the arena of " << arena
                          << " bytes";
+  // C3
+  auto module = (*this)->getParentOfType<ModuleOp>();
+  auto grid = module ? module->getAttrOfType<dist::GridAttr>(dist::kGridAttr)
+                     : dist::GridAttr();
+  if (grid && (*this)->hasAttr(kServersAttr))
+    for (int64_t rank : getRanks())
+      if (rank < grid.getNumRanks())
+        return emitOpError()
+               << "rank " << rank << " is no server, but one of "
+               << "the " << grid.getNumRanks() << " ranks of the grid";
   return success();
 }
 
@@ -278,6 +307,8 @@ LogicalResult LaunchOp::verify() {
   if (getOutputs().empty())
     return emitOpError("needs at least one output");
   // C3
+  if (failed(verifyServers(*this)))
+    return failure();
   Attribute parts = (*this)->getAttr(kPartsAttr);
   auto axes = (*this)->getAttrOfType<ArrayAttr>(kAxesAttr);
   if (!parts && !axes)
@@ -300,6 +331,8 @@ LogicalResult CommunicateOp::verify() {
                          << llvm::join(ArrayRef<StringRef>(kinds), ", ")
                          << "; found '" << getKind() << "'";
   if (failed(verifyAxes(*this, getAxes()))) // C2
+    return failure();
+  if (failed(verifyServers(*this))) // C6
     return failure();
   // C4
   if (Attribute algorithm = (*this)->getAttr(kAlgorithmAttr)) {

@@ -88,7 +88,7 @@ TEST(PlanReader, EveryFaultIsReportedInTheOrderOfTheFile) {
           "8:5 key 'd' of 'layers': it stands here a second time; the first "
           "is in line 7",
           "10:3 key 'layer': there is no such key; the keys here are "
-          "'version', 'grid', 'semantics', 'layers', 'parameters'",
+          "'version', 'grid', 'servers', 'semantics', 'layers', 'parameters'",
           "11:24 key 'sync' of 'parameters' / 'w': found 'all_gather', "
           "expected a method: all_reduce, parameter_server, "
           "factor_broadcast, poseidon",

@@ -137,6 +137,25 @@ TEST(SyncText, ATieGoesToFactors) {
   EXPECT_FALSE(prefersFactors(4096, 4096, 32 * 128 + 1, 32));
 }
 
+// Two columns of the paper's table: a worker has 2 M N, a server 2 P1 M N / P2.
+// 8 workers with 32 samples of 4096 x 4096: factors are 3.67 million floats.
+TEST(SyncText, ServersBesideTheWorkers) {
+  int64_t n = 4096;
+  auto withServers = [&](int64_t batch, double servers) {
+    return prefersFactors(n, n, 8 * batch, 8, 8 / servers);
+  };
+  // As many as workers: 33.6 million, 2 K 7 * 8192 at K = 292.
+  EXPECT_TRUE(withServers(32, 8));
+  EXPECT_TRUE(withServers(292, 8));
+  EXPECT_FALSE(withServers(293, 8));
+  // More of them do not help the workers.
+  EXPECT_TRUE(withServers(292, 32));
+  EXPECT_FALSE(withServers(293, 32));
+  // One has eight times as much.
+  EXPECT_TRUE(withServers(2340, 1));
+  EXPECT_FALSE(withServers(2341, 1));
+}
+
 TEST(SyncText, NothingTravelsOnOneRank) {
   EXPECT_FALSE(prefersFactors(4096, 4096, 1, 1));
 }

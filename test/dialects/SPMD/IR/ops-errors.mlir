@@ -25,6 +25,14 @@ spmd.class @c0 ranks [0] {arena_bytes = -64 : i64, persistent_bytes = 0 : i64}
 
 // -----
 
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  // class_c3_server_in_grid
+  // expected-error @+1 {{'spmd.class' op rank 1 is no server, but one of the 2 ranks of the grid}}
+  spmd.class @s0 ranks [1, 2] {servers}
+}
+
+// -----
+
 func.func @all_reduce_c1_no_axis(%x: tensor<4xf32>) {
   // expected-error @+1 {{'spmd.all_reduce' op needs at least one axis}}
   %0 = spmd.all_reduce sum %x over [] : tensor<4xf32>
@@ -390,4 +398,35 @@ func.func @wait_c2_recorded_before() {
 func.func @yield_outside() {
   // expected-error @+1 {{'spmd.yield' op expects parent op 'spmd.launch'}}
   spmd.yield
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @communicate_c5_parts_of_servers() {
+    %0 = spmd.buffer bucket "b" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.communicate' op has 3 parts for 4 ranks}}
+    spmd.communicate "reduce_scatter" sum %0 on comm over ["data"] label "t" {parts = array<i64: 0, 0, 4>, servers = 2 : i64} : memref<4xf32>
+    return
+  }
+}
+
+// -----
+
+module attributes {dist.grid = #dist.grid<data = 2>} {
+  func.func @communicate_c6_part_of_a_worker() {
+    %0 = spmd.buffer bucket "b" at 0 : memref<4xf32>
+    // expected-error @+1 {{'spmd.communicate' op gives rank 1 of its communicator a part of 1 elements, expected 0 beside servers}}
+    spmd.communicate "all_gather" sum %0 on comm over ["data"] label "t" {parts = array<i64: 0, 1, 3>, servers = 1 : i64} : memref<4xf32>
+    return
+  }
+}
+
+// -----
+
+func.func @communicate_c6_no_parts() {
+  %0 = spmd.buffer bucket "b" at 0 : memref<4xf32>
+  // expected-error @+1 {{'spmd.communicate' op 'servers' must be a positive number beside 'parts', and 'group' one beside both}}
+  spmd.communicate "all_reduce" sum %0 on comm over ["data"] label "t" {servers = 1 : i64} : memref<4xf32>
+  return
 }
