@@ -133,6 +133,42 @@ std::int64_t Certificate::memberIndex(std::int64_t rank, AxisSet axes) const {
   return index;
 }
 
+std::int64_t Certificate::groupsOver(AxisSet axes) const {
+  return gridRanks() / groupSize(axes);
+}
+
+std::int64_t Certificate::leaderOfGroup(std::int64_t group,
+                                        AxisSet axes) const {
+  std::int64_t leader = 0, stride = 1;
+  for (std::size_t i = grid.size(); i-- > 0;) {
+    if (!(axes >> i & 1)) {
+      leader += group % grid[i].size * stride;
+      group /= grid[i].size;
+    }
+    stride *= grid[i].size;
+  }
+  return leader;
+}
+
+std::int64_t Certificate::serversOf(std::int64_t group, AxisSet axes) const {
+  std::int64_t groups = groupsOver(axes);
+  return servers < groups ? 1 : (servers - group + groups - 1) / groups;
+}
+
+std::int64_t Certificate::servedBy(std::int64_t rank, AxisSet axes) const {
+  std::int64_t groups = groupsOver(axes), server = rank - gridRanks();
+  return servers < groups ? (groups - server + servers - 1) / servers : 1;
+}
+
+std::int64_t Certificate::groupOf(std::int64_t rank, AxisSet axes,
+                                  std::int64_t place) const {
+  AxisSet all = (AxisSet(1) << grid.size()) - 1;
+  if (rank < gridRanks())
+    return memberIndex(rank, all & ~axes);
+  std::int64_t groups = groupsOver(axes), server = rank - gridRanks();
+  return servers < groups ? server + place * servers : server % groups;
+}
+
 std::int64_t widthOf(const std::string &type) {
   if (type == "i1" || type == "i8" || type == "ui8")
     return 1;

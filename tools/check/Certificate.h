@@ -153,7 +153,9 @@ struct Action {
   int index = -1;
   std::string label;
   AxisSet axes = 0;
-  std::int64_t servers = 0;
+  /// Servers of the communicator; the place of the group among those that this
+  /// server serves.
+  std::int64_t servers = 0, group = 0;
   std::string algorithm;
   Reduction reduction = Reduction::none;
   std::string type;
@@ -185,6 +187,8 @@ struct Phase {
 /// What a class does with one parameter in a step.
 struct ParameterUse {
   int parameter = 0;
+  /// Of a server: the place of the group among those that it serves.
+  std::int64_t group = 0;
   Bytes value, gradient;
   std::vector<Bytes> states;
   /// Calls of the step that carry the gradient, then those that fetch the
@@ -229,6 +233,17 @@ struct Certificate {
   std::int64_t leaderOf(std::int64_t rank, AxisSet axes) const;
   /// The number of `rank` in its group, which is ordered by rank.
   std::int64_t memberIndex(std::int64_t rank, AxisSet axes) const;
+  /// Groups over `axes`, which are numbered row-major over the other axes, and
+  /// their lowest ranks.
+  std::int64_t groupsOver(AxisSet axes) const;
+  std::int64_t leaderOfGroup(std::int64_t group, AxisSet axes) const;
+  /// Servers of a group; groups that a server serves.
+  std::int64_t serversOf(std::int64_t group, AxisSet axes) const;
+  std::int64_t servedBy(std::int64_t rank, AxisSet axes) const;
+  /// The group of a rank: its own one, or that at a place among those that a
+  /// server serves.
+  std::int64_t groupOf(std::int64_t rank, AxisSet axes,
+                       std::int64_t place) const;
 };
 
 /// Bytes of one element of a type, or 0 for an unknown type.

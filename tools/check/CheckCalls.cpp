@@ -28,12 +28,7 @@ std::vector<std::string> phasesOf(const Certificate &certificate) {
 
 Communicator communicatorOf(const Certificate &certificate,
                             const Action &call) {
-  return {certificate.significant(call.axes), call.servers};
-}
-
-std::int64_t sizeOf(const Certificate &certificate,
-                    const Communicator &communicator) {
-  return certificate.groupSize(communicator.axes) + communicator.servers;
+  return {certificate.significant(call.axes), call.servers > 0};
 }
 
 namespace {
@@ -62,19 +57,14 @@ public:
                     Counts &counts)
       : certificate(certificate), classOf(classOf), phaseName(phaseName),
         communicator(communicator), report(report), counts(counts) {
-    for (const RankClass &each : certificate.classes) {
-      const Phase *phase = each.findPhase(phaseName);
-      phases.push_back(phase);
-      std::vector<int> &own = calls.emplace_back();
-      if (!phase)
-        continue;
-      for (int i : phase->calls) {
-        Communicator used = communicatorOf(certificate, phase->actions[i]);
-        if (!(used < communicator) && !(communicator < used))
-          own.push_back(i);
-      }
-      longest = std::max(longest, own.size());
-    }
+    for (std::size_t c = 0; c < certificate.classes.size(); ++c)
+      addColumn(static_cast<int>(c), 0);
+    for (std::int64_t r = certificate.gridRanks();
+         communicator.hasServers && r < certificate.allRanks(); ++r)
+      for (std::int64_t place = 1;
+           place < certificate.servedBy(r, communicator.axes); ++place)
+        if (!columnOf.count({classOf[r], place}))
+          addColumn(classOf[r], place);
   }
 
   void run() {
@@ -90,33 +80,82 @@ public:
   }
 
 private:
+  /// The calls of a class on one of its groups.
+  void addColumn(int rankClass, std::int64_t place) {
+    columnOf[{rankClass, place}] = static_cast<int>(calls.size());
+    classOfColumn.push_back(rankClass);
+    placeOfColumn.push_back(place);
+    const Phase *phase = certificate.classes[rankClass].findPhase(phaseName);
+    phases.push_back(phase);
+    std::vector<int> &own = calls.emplace_back();
+    if (!phase)
+      return;
+    for (int i : phase->calls) {
+      const Action &call = phase->actions[i];
+      Communicator used = communicatorOf(certificate, call);
+      if (!(used < communicator) && !(communicator < used) &&
+          call.group == place)
+        own.push_back(i);
+    }
+    longest = std::max(longest, own.size());
+  }
+
+  const RankClass &in(int column) const {
+    return certificate.classes[classOfColumn[column]];
+  }
+
   std::string name() const {
     std::string text =
         "the communicator over " + certificate.describe(communicator.axes);
-    if (communicator.servers)
-      text += " with " + std::to_string(communicator.servers) + " servers";
-    return text;
+    return text + (communicator.hasServers ? " with servers" : "");
   }
 
+  /// Servers call on the groups they serve only, ranks of the grid on their own
+  /// one, and all with as many servers as the group has.
   bool checkServers() {
-    if (communicator.servers == 0)
-      return true;
-    std::int64_t groups =
-        certificate.gridRanks() / certificate.groupSize(communicator.axes);
-    if (communicator.servers == certificate.servers && groups == 1)
+    std::int64_t first = communicator.hasServers ? 0 : certificate.gridRanks();
+    for (std::int64_t r = first; r < certificate.allRanks(); ++r) {
+      int c = classOf[r];
+      const Phase *phase = phases[c];
+      for (int i : phase ? phase->calls : std::vector<int>()) {
+        const Action &call = phase->actions[i];
+        Communicator used = communicatorOf(certificate, call);
+        if (!(used < communicator || communicator < used) &&
+            !checkServersOf(r, call, placeOf(in(c), phase, i)))
+          return false;
+      }
+    }
+    return true;
+  }
+
+  bool checkServersOf(std::int64_t rank, const Action &call,
+                      const std::string &place) {
+    bool isServer = rank >= certificate.gridRanks();
+    bool isThere = call.servers > 0 && certificate.servers > 0;
+    std::int64_t groups = !isThere ? 0
+                          : !isServer
+                              ? 1
+                              : certificate.servedBy(rank, communicator.axes);
+    std::int64_t servers = 0;
+    if (call.group < groups)
+      servers = certificate.serversOf(
+          certificate.groupOf(rank, communicator.axes, call.group),
+          communicator.axes);
+    if (servers > 0 && call.servers == servers)
       return true;
     report.add({"calls with servers do not fit the ranks",
-                "phase " + phaseName + ", " + name(),
-                std::to_string(groups) + " groups, " +
-                    std::to_string(communicator.servers) + " servers in calls",
-                "one group and all " + std::to_string(certificate.servers) +
-                    " servers, which own parts for all ranks of the grid",
-                "use servers with the batch split over the whole grid, or "
-                "owners among the workers"});
+                place + ", " + name() + ", rank " + std::to_string(rank),
+                std::to_string(call.servers) + " servers in group " +
+                    std::to_string(call.group) + " of the rank's " +
+                    std::to_string(groups) + " groups",
+                std::to_string(servers) + " servers",
+                "the " + std::to_string(certificate.servers) +
+                    " servers are dealt out to the groups over the axes in "
+                    "turn; compile again"});
     return false;
   }
 
-  /// Pairs of classes that share a group: the leader's and another member's.
+  /// Pairs of columns that share a group: the leader's and another member's.
   std::set<std::pair<int, int>> pairs() const {
     std::set<std::pair<int, int>> found;
     for (std::int64_t r = 0; r < certificate.gridRanks(); ++r) {
@@ -124,23 +163,38 @@ private:
       if (leader != classOf[r])
         found.insert({leader, classOf[r]});
     }
-    if (communicator.servers)
-      for (std::int64_t r = certificate.gridRanks(); r < certificate.allRanks();
-           ++r)
-        found.insert({classOf[0], classOf[r]});
+    forServed([&](std::int64_t leader, std::int64_t server, int column) {
+      (void)server;
+      found.insert({classOf[leader], column});
+    });
     return found;
   }
 
-  /// Two ranks of these classes that meet.
+  /// Calls visit(leader, server, column) for every group of every server.
+  template <typename Visit> void forServed(Visit visit) const {
+    for (std::int64_t r = certificate.gridRanks();
+         communicator.hasServers && r < certificate.allRanks(); ++r)
+      for (std::int64_t place = 0;
+           place < certificate.servedBy(r, communicator.axes); ++place)
+        visit(certificate.leaderOfGroup(
+                  certificate.groupOf(r, communicator.axes, place),
+                  communicator.axes),
+              r, columnOf.at({classOf[r], place}));
+  }
+
+  /// Two ranks of these columns that meet.
   std::pair<std::int64_t, std::int64_t> example(int first, int second) const {
-    for (std::int64_t r = 0; r < certificate.allRanks(); ++r) {
-      std::int64_t leader = r < certificate.gridRanks()
-                                ? certificate.leaderOf(r, communicator.axes)
-                                : 0;
+    std::pair<std::int64_t, std::int64_t> found = {0, 0};
+    forServed([&](std::int64_t leader, std::int64_t server, int column) {
+      if (classOf[leader] == first && column == second)
+        found = {leader, server};
+    });
+    for (std::int64_t r = 0; r < certificate.gridRanks(); ++r) {
+      std::int64_t leader = certificate.leaderOf(r, communicator.axes);
       if (classOf[leader] == first && classOf[r] == second)
         return {leader, r};
     }
-    return {0, 0};
+    return found;
   }
 
   /// In what two calls that meet differ, as (found, expected); empty texts
@@ -181,14 +235,13 @@ private:
         continue;
       auto [leader, rank] = example(first, second);
       report.add({"ranks of one communicator issue different calls",
-                  placeOf(certificate.classes[second], phases[second], own[n]) +
-                      ", call " + std::to_string(n) + " of " + name() +
-                      ", rank " + std::to_string(rank),
+                  placeOf(in(second), phases[second], own[n]) + ", call " +
+                      std::to_string(n) + " of " + name() + ", rank " +
+                      std::to_string(rank),
                   labelText(mine) + ": " + found,
                   labelText(other) + ": " + wanted + ", as rank " +
-                      std::to_string(leader) + " of class " +
-                      certificate.classes[first].name + " issues in call " +
-                      std::to_string(other.index),
+                      std::to_string(leader) + " of class " + in(first).name +
+                      " issues in call " + std::to_string(other.index),
                   "all members must issue the same calls in the same order; "
                   "look for a call that one class lacks, adds or reorders"});
       return false;
@@ -200,14 +253,12 @@ private:
     int at = calls[longer][std::min(expected.size(), own.size())];
     auto [leader, rank] = example(first, second);
     report.add({"a rank issues a call that others of its communicator do not",
-                placeOf(certificate.classes[longer], phases[longer], at) +
-                    ", " + name(),
+                placeOf(in(longer), phases[longer], at) + ", " + name(),
                 "rank " + std::to_string(rank) + " of class " +
-                    certificate.classes[second].name + " issues " +
-                    std::to_string(own.size()) + " calls",
+                    in(second).name + " issues " + std::to_string(own.size()) +
+                    " calls",
                 std::to_string(expected.size()) + ", as rank " +
-                    std::to_string(leader) + " of class " +
-                    certificate.classes[first].name +
+                    std::to_string(leader) + " of class " + in(first).name +
                     "; else one waits for the other for ever",
                 "every rank takes part in every call of its communicators, "
                 "also with nothing to send"});
@@ -216,17 +267,21 @@ private:
 
   /// Where parameters lie in the buffer of a call: number, offset, size.
   using BucketLayout = std::vector<std::array<std::int64_t, 3>>;
-  BucketLayout bucketOf(int rankClass, int action) const {
-    const Action &call = phases[rankClass]->actions[action];
-    const Bytes &bucket = phases[rankClass]->buffers[call.buffer].bytes;
+  BucketLayout bucketOf(int column, int action) const {
+    const Action &call = phases[column]->actions[action];
+    const Bytes &bucket = phases[column]->buffers[call.buffer].bytes;
     BucketLayout layout;
     if (phaseName != "step" || call.table >= 0)
       return layout;
-    for (const ParameterUse &use : certificate.classes[rankClass].parameters)
+    for (const ParameterUse &use : in(column).parameters) {
+      // What a server keeps for another group is not this one's.
+      if (use.group != placeOfColumn[column])
+        continue;
       for (const Bytes &bytes : {use.gradient, use.value})
         if (bytes.size() > 0 && bucket.contains(bytes))
           layout.push_back(
               {use.parameter, bytes.begin - bucket.begin, bytes.size()});
+    }
     return layout;
   }
 
@@ -245,13 +300,12 @@ private:
                                std::to_string((*at)[2]) + " bytes, at byte " +
                                std::to_string((*at)[1]);
       };
-      report.add({"a bucket holds other parameters on other ranks",
-                  placeOf(certificate.classes[second], phases[second],
-                          calls[second][n]),
-                  text(mine, own.end()),
-                  text(other, expected.end()) + ", as in class " +
-                      certificate.classes[first].name,
-                  "buckets are laid out alike on all ranks that share them"});
+      report.add(
+          {"a bucket holds other parameters on other ranks",
+           placeOf(in(second), phases[second], calls[second][n]),
+           text(mine, own.end()),
+           text(other, expected.end()) + ", as in class " + in(first).name,
+           "buckets are laid out alike on all ranks that share them"});
       return false;
     }
     return true;
@@ -262,7 +316,7 @@ private:
   //===--------------------------------------------------------------------===//
 
   void checkNumbers(std::size_t n) {
-    // Per class the table of its nth call; -1: parts in the call, or none.
+    // Per column the table of its nth call; -1: parts in the call, or none.
     std::vector<int> tables;
     bool hasParts = false, hasMessages = false;
     for (std::size_t c = 0; c < calls.size(); ++c) {
@@ -293,9 +347,9 @@ private:
   }
 
   /// The call against its own buffer and parts.
-  void checkOwn(int rankClass, int action) {
-    const RankClass &in = certificate.classes[rankClass];
-    const Phase &phase = *phases[rankClass];
+  void checkOwn(int column, int action) {
+    const RankClass &in = this->in(column);
+    const Phase &phase = *phases[column];
     const Action &call = phase.actions[action];
     const Buffer &buffer = phase.buffers[call.buffer];
     if (call.type != buffer.type) {
@@ -329,7 +383,7 @@ private:
       }
       sum += run.elements * run.times;
     }
-    std::int64_t size = sizeOf(certificate, communicator);
+    std::int64_t size = certificate.groupSize(communicator.axes) + call.servers;
     if (members != size) {
       report.add({"a call does not have one part per member",
                   placeOf(in, &phase, action),
@@ -562,9 +616,14 @@ private:
   const Communicator &communicator;
   Report &report;
   Counts &counts;
+  /// A column for each class, by its number, then one for each further group
+  /// that the servers of a class serve: the class, its phase, and the actions
+  /// that are calls of this communicator.
+  std::vector<int> classOfColumn;
+  std::vector<std::int64_t> placeOfColumn;
   std::vector<const Phase *> phases;
-  /// Per class the actions that are calls of this communicator.
   std::vector<std::vector<int>> calls;
+  std::map<std::pair<int, std::int64_t>, int> columnOf;
   std::size_t longest = 0;
   std::map<int, std::vector<const TableEntry *>> entries;
   /// Tables whose messages have been matched for all ranks.

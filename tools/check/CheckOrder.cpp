@@ -42,12 +42,18 @@ public:
   }
 
 private:
+  /// Of a call of one step the communicator, the place of the group, which only
+  /// servers have several of, and its number there.
+  struct Position {
+    int communicator = 0;
+    std::int64_t place = 0, number = 0;
+  };
+
   /// What a class does: its calls in two steps, numbered step by step.
   struct ClassCalls {
     const Phase *phase = nullptr;
     std::vector<Dependency> dependencies;
-    /// Per call of one step the communicator and its number there.
-    std::vector<std::pair<int, std::int64_t>> positions;
+    std::vector<Position> positions;
   };
 
   void addClass(const Phase *phase) {
@@ -55,12 +61,14 @@ private:
     own.phase = phase;
     if (!phase)
       return;
-    std::map<int, std::int64_t> next;
+    std::map<std::pair<int, std::int64_t>, std::int64_t> next;
     for (int i : phase->calls) {
-      Communicator used = communicatorOf(certificate, phase->actions[i]);
+      const Action &action = phase->actions[i];
+      Communicator used = communicatorOf(certificate, action);
       int number =
           communicators.try_emplace(used, communicators.size()).first->second;
-      own.positions.push_back({number, next[number]++});
+      own.positions.push_back(
+          {number, action.group, next[{number, action.group}]++});
     }
     // Calls that have ended when a stream has done so many items.
     std::array<std::vector<std::int32_t>, kStreams> lastCall;
@@ -85,35 +93,28 @@ private:
   void numberNodes() {
     std::vector<std::int64_t> longest(communicators.size(), 0);
     for (const ClassCalls &own : classes)
-      for (auto [communicator, number] : own.positions)
-        longest[communicator] = std::max(longest[communicator], number + 1);
+      for (const Position &each : own.positions)
+        longest[each.communicator] =
+            std::max(longest[each.communicator], each.number + 1);
     nodes.resize(communicators.size());
     for (const auto &[communicator, c] : communicators) {
       Numbering &numbering = nodes[c];
       numbering.axes = communicator.axes;
       numbering.length = longest[c];
       numbering.begin = total;
-      // Groups by the places of their leaders among ranks.
-      total += longest[c] * (certificate.gridRanks() /
-                             certificate.groupSize(communicator.axes));
+      total += longest[c] * certificate.groupsOver(communicator.axes);
     }
-  }
-
-  std::int64_t groupOf(std::int64_t rank, AxisSet axes) const {
-    // A server is in the only group.
-    if (rank >= certificate.gridRanks())
-      return 0;
-    AxisSet all = (AxisSet(1) << certificate.grid.size()) - 1;
-    return certificate.memberIndex(rank, all & ~axes);
   }
 
   std::int64_t nodeOf(std::int64_t rank, std::int32_t call) const {
     const ClassCalls &own = classes[classOf[rank]];
     std::int64_t perStep = static_cast<std::int64_t>(own.positions.size());
-    auto [c, number] = own.positions[call % perStep];
-    const Numbering &numbering = nodes[c];
+    const Position &position = own.positions[call % perStep];
+    const Numbering &numbering = nodes[position.communicator];
     return call / perStep * total + numbering.begin +
-           groupOf(rank, numbering.axes) * numbering.length + number;
+           certificate.groupOf(rank, numbering.axes, position.place) *
+               numbering.length +
+           position.number;
   }
 
   void buildEdges() {

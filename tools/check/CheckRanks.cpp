@@ -113,13 +113,17 @@ private:
     };
     std::vector<Piece> pieces;
     std::set<int> seen;
+    std::set<std::pair<int, std::int64_t>> uses;
     bool isGood = true;
     for (const ParameterUse &use : in.parameters) {
       const Parameter &parameter = certificate.parameters[use.parameter];
-      if (!seen.insert(use.parameter).second) {
+      seen.insert(use.parameter);
+      if (!uses.insert({use.parameter, in.isServers ? use.group : 0}).second) {
         report.add({"a parameter is listed twice",
                     placeOf(in, nullptr) + ", parameter " + parameter.name,
-                    "two entries", "one entry per parameter", "compile again"});
+                    "two entries",
+                    "one entry per parameter, and of servers one per group",
+                    "compile again"});
         isGood = false;
       }
       pieces.push_back({use.value, "the value of " + parameter.name});

@@ -67,13 +67,15 @@ ClassOfRank checkRanks(const Certificate &certificate, Report &report);
 void checkWeights(const Certificate &certificate, const ClassOfRank &classOf,
                   Report &report);
 
-/// Ranks of one communicator: those that differ on `axes` only, and servers.
+/// Communicators over the same axes, one per group: the ranks that differ on
+/// `axes` only, and the servers of the group.
 struct Communicator {
   AxisSet axes = 0;
-  std::int64_t servers = 0;
+  bool hasServers = false;
 
   bool operator<(const Communicator &other) const {
-    return axes != other.axes ? axes < other.axes : servers < other.servers;
+    return axes != other.axes ? axes < other.axes
+                              : hasServers < other.hasServers;
   }
 };
 
@@ -81,10 +83,6 @@ struct Communicator {
 std::vector<std::string> phasesOf(const Certificate &certificate);
 /// The communicator that a call uses.
 Communicator communicatorOf(const Certificate &certificate, const Action &call);
-/// Whether `rankClass` takes part in calls of `communicator`, beside those of
-/// the grid, as a server.
-std::int64_t sizeOf(const Certificate &certificate,
-                    const Communicator &communicator);
 
 /// Members of every communicator issue the same calls with matching counts;
 /// every message has its receiver.

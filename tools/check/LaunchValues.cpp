@@ -259,9 +259,7 @@ void ValueCheck::checkDivision(const Action &launch, const Buffer &buffer) {
     members += run.times;
     sum += static_cast<double>(run.elements) * static_cast<double>(run.times);
   }
-  std::int64_t group = certificate.groupSize(launch.axes);
-  if (in.isServers || members == group + certificate.servers)
-    group = members;
+  std::int64_t group = certificate.groupSize(launch.axes) + launch.servers;
   if (members != group || sum != static_cast<double>(buffer.count))
     refuse("a launch on parts does not divide its buffer",
            "parts " + describe(launch.parts) + " of " +

@@ -406,6 +406,9 @@ private:
     ParameterUse use;
     use.parameter = readIndex(members.take("parameter"), "parameter",
                               certificate.parameters.size());
+    use.group = members.numberOr("group", 0);
+    if (use.group > 0 && !to.isServers)
+      refuse(members.take("group"), "\"group\" belongs to servers");
     use.value = readBytes(members.take("value"), "the value");
     use.gradient = readBytes(members.take("gradient"), "the gradient");
     for (const Json &state : members.listOr("states"))
@@ -539,7 +542,16 @@ private:
       fields.finish();
     }
     action.axes = readAxes(members.listOr("axes"));
+    readServers(members, action);
     action.parts = readParts(members.listOr("parts"));
+  }
+
+  void readServers(Members &members, Action &action) {
+    action.servers = members.numberOr("servers", 0);
+    action.group = members.numberOr("group", 0);
+    if (action.group > 0 && action.servers == 0)
+      refuse(members.take("group"),
+             "\"group\" belongs to actions with \"servers\"");
   }
 
   void readCall(Members &members, const Phase &phase, Action &action) {
@@ -557,7 +569,7 @@ private:
     action.label = members.string("label");
     action.layer = members.stringOr("layer", "");
     action.axes = readAxes(members.list("axes"));
-    action.servers = members.numberOr("servers", 0);
+    readServers(members, action);
     action.algorithm = members.stringOr("algorithm", "");
     action.reduction = readReduction(members.optional("reduction"));
     bool reduces =

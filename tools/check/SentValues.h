@@ -34,7 +34,7 @@ public:
 
     bool operator<(const Meeting &other) const {
       auto key = [](const Meeting &m) {
-        return std::tie(m.communicator.axes, m.communicator.servers, m.step,
+        return std::tie(m.communicator.axes, m.communicator.hasServers, m.step,
                         m.number);
       };
       return key(*this) < key(other);

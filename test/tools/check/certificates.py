@@ -311,6 +311,7 @@ def with_servers(cert, servers):
         owner(call, update, uses)
         fetch = uses[0]["fetches"][0]
         update["axes"], update["parts"] = call["axes"], call["parts"]
+        update["servers"] = servers
         for use in uses:
             use["update"] = update
         phase["actions"] += [call, update, fetch]
