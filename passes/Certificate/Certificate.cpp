@@ -67,7 +67,7 @@ public:
 
 private:
   bool isServers(spmd::ClassOp classOp) const {
-    return classOp->hasAttr("servers");
+    return classOp->hasAttr(spmd::kServersAttr);
   }
 
   void printHeader() {
@@ -191,36 +191,49 @@ private:
         step.emplace(std::move(phase));
     }
     to << "],\n\"parameters\":[";
+    isFirst = true;
     for (auto [i, parameter] : llvm::enumerate(parameters)) {
-      ParameterFacts facts;
-      if (step)
-        facts = step->factsOf(parameter.getSymName(),
-                              states[parameter.getSymName()]);
-      llvm::append_range(partial[parameter.getSymName()], facts.partial);
-      to << (i ? ",\n" : "\n") << " {\"parameter\":" << i
-         << ",\"value\":" << bytesText(facts.value)
-         << ",\"gradient\":" << bytesText(facts.gradient);
-      auto list = [&](StringRef name, ArrayRef<int64_t> numbers) {
-        if (numbers.empty())
-          return;
-        to << ",\"" << name << "\":[";
-        llvm::interleave(numbers, to, ",");
-        to << "]";
-      };
-      if (!facts.states.empty()) {
-        to << ",\"states\":[";
-        llvm::interleave(
-            facts.states, to, [&](ByteRange state) { to << bytesText(state); },
-            ",");
-        to << "]";
+      StringRef name = parameter.getSymName();
+      int64_t groups = step ? step->numGroupsOf(name) : 1;
+      for (int64_t group = 0; group < groups; ++group) {
+        ParameterFacts facts;
+        if (step)
+          facts = step->factsOf(name, states[name], group);
+        llvm::append_range(partial[name], facts.partial);
+        to << (isFirst ? "\n" : ",\n");
+        isFirst = false;
+        printUse(i, group, facts, to);
       }
-      list("calls", facts.calls);
-      list("fetches", facts.fetches);
-      if (facts.update >= 0)
-        to << ",\"update\":" << facts.update;
-      to << "}";
     }
     to << "]}";
+  }
+
+  static void printUse(size_t parameter, int64_t group,
+                       const ParameterFacts &facts, llvm::raw_ostream &to) {
+    to << " {\"parameter\":" << parameter;
+    if (group > 0)
+      to << ",\"group\":" << group;
+    to << ",\"value\":" << bytesText(facts.value)
+       << ",\"gradient\":" << bytesText(facts.gradient);
+    auto list = [&](StringRef name, ArrayRef<int64_t> numbers) {
+      if (numbers.empty())
+        return;
+      to << ",\"" << name << "\":[";
+      llvm::interleave(numbers, to, ",");
+      to << "]";
+    };
+    if (!facts.states.empty()) {
+      to << ",\"states\":[";
+      llvm::interleave(
+          facts.states, to, [&](ByteRange state) { to << bytesText(state); },
+          ",");
+      to << "]";
+    }
+    list("calls", facts.calls);
+    list("fetches", facts.fetches);
+    if (facts.update >= 0)
+      to << ",\"update\":" << facts.update;
+    to << "}";
   }
 
   ModuleOp module;

@@ -193,8 +193,11 @@ void PhaseText::printBuffer(spmd::BufferOp buffer, llvm::raw_ostream &os) {
   os << "}";
 }
 
-/// The attribute `parts` of launches and calls.
+/// How owners divide what launches and calls work on.
 static void printParts(Operation *op, llvm::raw_ostream &os) {
+  for (StringRef name : {spmd::kServersAttr, spmd::kGroupAttr})
+    if (int64_t number = spmd::numberOf(op, name))
+      os << ",\"" << name << "\":" << number;
   if (auto parts = op->getAttrOfType<DenseI64ArrayAttr>("parts"))
     os << ",\"parts\":" << partsText(parts.asArrayRef());
 }
@@ -245,8 +248,6 @@ void PhaseText::printCall(spmd::CommunicateOp call, llvm::raw_ostream &os) {
      << ",\"label\":" << quoted(call.getLabel()) << layerText(call)
      << ",\"stream\":\"" << stringifyStream(call.getStream())
      << "\",\"axes\":" << axesText(call.getAxes());
-  if (auto servers = call->getAttrOfType<IntegerAttr>("servers"))
-    os << ",\"servers\":" << servers.getInt();
   if (auto algorithm = call->getAttrOfType<StringAttr>("algorithm"))
     os << ",\"algorithm\":" << quoted(algorithm.getValue());
   if (call.getKind() == "all_reduce" || call.getKind() == "reduce_scatter")
@@ -273,20 +274,38 @@ ByteRange PhaseText::bytesOf(Value value) const {
                              ((type.getElementTypeBitWidth() + 7) / 8)};
 }
 
-ByteRange PhaseText::find(spmd::Purpose purpose, StringRef wanted) const {
+spmd::BufferOp PhaseText::findBuffer(spmd::Purpose purpose, StringRef wanted,
+                                     int64_t group) const {
   for (spmd::BufferOp buffer : buffers)
-    if (buffer.getPurpose() == purpose && buffer.getName() == wanted)
-      return bytesOf(buffer.getBuffer());
+    if (buffer.getPurpose() == purpose && buffer.getName() == wanted &&
+        spmd::numberOf(buffer, spmd::kGroupAttr) == group)
+      return buffer;
   return {};
 }
 
+ByteRange PhaseText::find(spmd::Purpose purpose, StringRef wanted,
+                          int64_t group) const {
+  spmd::BufferOp buffer = findBuffer(purpose, wanted, group);
+  return buffer ? bytesOf(buffer.getBuffer()) : ByteRange();
+}
+
+int64_t PhaseText::numGroupsOf(StringRef parameter) const {
+  int64_t groups = 1;
+  while (findBuffer(spmd::Purpose::variable, parameter, groups))
+    ++groups;
+  return groups;
+}
+
 ParameterFacts PhaseText::factsOf(StringRef parameter,
-                                  ArrayRef<StringRef> states) const {
+                                  ArrayRef<StringRef> states,
+                                  int64_t group) const {
   ParameterFacts facts;
-  facts.value = find(spmd::Purpose::variable, parameter);
-  facts.gradient = find(spmd::Purpose::gradient, parameter);
+  facts.value = find(spmd::Purpose::variable, parameter, group);
+  facts.gradient = find(spmd::Purpose::gradient, parameter, group);
+  // Where servers update, the ranks of the grid have no state.
   for (StringRef state : states)
-    facts.states.push_back(find(spmd::Purpose::variable, state));
+    if (findBuffer(spmd::Purpose::variable, state, group))
+      facts.states.push_back(find(spmd::Purpose::variable, state, group));
   for (auto [i, op] : llvm::enumerate(actions)) {
     if (auto launch = dyn_cast<spmd::LaunchOp>(op))
       for (Value output : launch.getOutputs())

@@ -60,13 +60,20 @@ public:
 
   llvm::StringRef getName() const { return name; }
   void print(llvm::raw_ostream &os);
+  /// Of a server for one of the groups that it serves.
   ParameterFacts factsOf(llvm::StringRef parameter,
-                         llvm::ArrayRef<llvm::StringRef> states) const;
+                         llvm::ArrayRef<llvm::StringRef> states,
+                         int64_t group) const;
+  /// How many groups the phase holds a parameter for: 1 but for servers.
+  int64_t numGroupsOf(llvm::StringRef parameter) const;
 
 private:
   ByteRange bytesOf(mlir::Value value) const;
-  /// The bytes of the buffer of that purpose and name, or none.
-  ByteRange find(spmd::Purpose purpose, llvm::StringRef name) const;
+  /// The buffer of that purpose, name and group, or null; its bytes, or none.
+  spmd::BufferOp findBuffer(spmd::Purpose purpose, llvm::StringRef name,
+                            int64_t group) const;
+  ByteRange find(spmd::Purpose purpose, llvm::StringRef name,
+                 int64_t group) const;
   int64_t indexOf(mlir::Value value) const { return indices.lookup(value); }
   void matchMoves();
   void collectCalls(ParameterFacts &facts) const;

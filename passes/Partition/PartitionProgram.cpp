@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "dialects/Dist/IR/Redistribution.h"
+#include "dialects/Dist/IR/Servers.h"
 #include "dialects/Dist/Interfaces/ValueLayouts.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "dialects/SPMD/IR/SPMDDialect.h"
@@ -102,6 +103,7 @@ struct PartitionProgramPass
     Signatures signatures;
     for (auto [function, values] : llvm::zip(functions, layouts))
       describeRanks(function, values, grid, paths, signatures);
+    describeServers(module, grid, signatures);
     std::vector<SmallVector<int64_t>> classes =
         signatures.classes(grid.getNumRanks());
     numClasses = classes.size();
@@ -129,6 +131,27 @@ struct PartitionProgramPass
   }
 
 private:
+  /// Ranks whose groups have more servers divide their parameters among more.
+  static void describeServers(ModuleOp module, GridAttr grid,
+                              Signatures &signatures) {
+    int64_t servers = serversOf(module);
+    llvm::DenseSet<Attribute> seen;
+    for (auto variable : module.getOps<nn::VariableOp>()) {
+      auto sync = variable->getAttrOfType<SyncAttr>(kSyncAttr);
+      if (servers == 0 || !sync || !seen.insert(sync).second ||
+          sync.getMethod() != SyncMethod::parameter_server)
+        continue;
+      SmallVector<int> others;
+      for (auto [i, axis] : llvm::enumerate(grid.getAxes()))
+        if (!llvm::is_contained(sync.getAxes(), axis))
+          others.push_back(static_cast<int>(i));
+      ServerGroups groups(grid, sync.getAxes(), servers);
+      signatures.add(toGrid(grid), others, [&](int64_t rank) {
+        return groups.numServers(groups.groupOf(rank));
+      });
+    }
+  }
+
   /// Adds everything of a function in which ranks can differ.
   static void describeRanks(func::FuncOp function, const ValueLayouts &values,
                             GridAttr gridAttr, MovePaths &paths,

@@ -45,8 +45,10 @@ struct Bucket {
   /// How, if it communicates: all_reduce or parameter_server, and its axes.
   dist::SyncAttr sync;
   mlir::ArrayAttr axes;
-  /// Ranks that combine their gradients.
+  /// Ranks that combine their gradients, and the servers that own the
+  /// parameters for them; none: the ranks themselves do.
   int64_t ranks = 1;
+  int64_t servers = 0;
   /// Byte offsets, relative to the bucket's begin, of each parameter.
   std::vector<int64_t> offsets;
   /// Bytes from the first parameter's begin to the last one's end.
@@ -73,9 +75,27 @@ struct Bucket {
     return communicates && sync &&
            sync.getMethod() == dist::SyncMethod::parameter_server;
   }
-  /// Elements of each rank's share of `count` elements: whole cache lines of
-  /// four-byte elements, as equal as they can be.
+  /// Whether the owners are servers, so that this rank updates nothing.
+  bool hasServers() const { return isServed() && servers > 0; }
+  /// Elements of each owner's share of `count` elements: whole cache lines of
+  /// four-byte elements, as equal as they can be. Where servers are the owners
+  /// the ranks stand before them and have none.
   std::vector<int64_t> shares(int64_t count) const;
+  mlir::Type elementType() const;
+  /// "bucket 3: fc1.bias, fc1.weight"
+  std::string label(size_t number) const;
+};
+
+/// What the update of a bucket reads and writes. `view` declares the bucket's
+/// elements from a byte of the arena on as one flat buffer; `suffix` ends the
+/// buffers' names.
+struct UpdateOperands {
+  UpdateOperands(
+      const Bucket &bucket, const std::string &suffix,
+      llvm::function_ref<mlir::Value(llvm::StringRef, int64_t)> view);
+
+  mlir::Value parameters, gradients;
+  llvm::SmallVector<mlir::Value> inputs, outputs;
 };
 
 /// A range of the arena and how long it is needed.
@@ -102,8 +122,11 @@ struct Storage {
 /// What the memory of a class depends on beside its functions.
 struct ClassFacts {
   dist::GridAttr grid;
-  /// One of the class's ranks, which all have parts of the same sizes.
+  /// One of the class's ranks, which all have parts of the same sizes, and as
+  /// many servers.
   int64_t rank = 0;
+  /// The servers of the program.
+  int64_t servers = 0;
   /// Elements of staging buffers.
   StagingSizes staging;
   /// Bytes of each parameter's gradient in the class where it is largest. All
@@ -166,6 +189,8 @@ public:
 
 private:
   void formBuckets(mlir::func::FuncOp step, const BucketSizes &bucketSizes);
+  /// Notes how many ranks share a bucket, and the servers they have.
+  void countOwners(Bucket &bucket) const;
   void placeBuckets();
   void placeVariables(mlir::ModuleOp module);
   void placeInputs(llvm::ArrayRef<mlir::func::FuncOp> functions);

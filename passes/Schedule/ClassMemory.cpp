@@ -10,9 +10,11 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Dist/IR/Servers.h"
 #include "dialects/Dist/Interfaces/Layouts.h"
 #include "passes/Schedule/BufferAssignment.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
 using namespace partita;
@@ -76,11 +78,45 @@ bool partita::isReturnedOnly(spmd::AllReduceOp reduce) {
 std::vector<int64_t> Bucket::shares(int64_t count) const {
   constexpr int64_t kLine = 16;
   int64_t lines = (count + kLine - 1) / kLine;
-  std::vector<int64_t> result;
-  for (int64_t i = 0; i < ranks; ++i)
-    result.push_back(std::min(count, lines * (i + 1) / ranks * kLine) -
-                     std::min(count, lines * i / ranks * kLine));
+  int64_t owners = hasServers() ? servers : ranks;
+  std::vector<int64_t> result(hasServers() ? ranks : 0, 0);
+  for (int64_t i = 0; i < owners; ++i)
+    result.push_back(std::min(count, lines * (i + 1) / owners * kLine) -
+                     std::min(count, lines * i / owners * kLine));
   return result;
+}
+
+Type Bucket::elementType() const {
+  return nn::tensorType(gradientOf(updates.front())).getElementType();
+}
+
+std::string Bucket::label(size_t number) const {
+  constexpr size_t kMost = 8;
+  std::string label = "bucket " + std::to_string(number) + ":";
+  for (auto [i, update] : llvm::enumerate(updates)) {
+    if (i == kMost && updates.size() > kMost + 1)
+      return label + " and " + std::to_string(updates.size() - i) + " more";
+    label += (i ? ", " : " ") + nn::updatedVariable(update).str();
+  }
+  return label;
+}
+
+UpdateOperands::UpdateOperands(
+    const Bucket &bucket, const std::string &suffix,
+    llvm::function_ref<Value(StringRef, int64_t)> view) {
+  parameters = view("parameters" + suffix, bucket.parameterBegin);
+  gradients = view("gradients" + suffix, bucket.gradientBegin);
+  inputs = {parameters, gradients};
+  outputs = {parameters};
+  bool isAdam = isa<nn::AdamOp>(bucket.updates.front());
+  for (auto [s, begin] : llvm::enumerate(bucket.stateBegins)) {
+    StringRef what = !isAdam  ? "momentum"
+                     : s == 0 ? "first moments"
+                              : "second moments";
+    Value state = view((what + suffix).str(), begin);
+    inputs.push_back(state);
+    outputs.push_back(state);
+  }
 }
 
 Value partita::localGradient(Operation *update) {
@@ -163,8 +199,7 @@ void ClassMemory::formBuckets(func::FuncOp step,
       buckets.back().sync = kind.sync;
       buckets.back().axes = kind.axes;
       if (kind.axes && facts.grid)
-        for (auto axis : kind.axes.getAsRange<StringAttr>())
-          buckets.back().ranks *= facts.grid.getAxisSize(axis.getValue());
+        countOwners(buckets.back());
       open.push_back({kind, buckets.size() - 1, 0});
       found = open.end() - 1;
     }
@@ -202,6 +237,19 @@ void ClassMemory::formBuckets(func::FuncOp step,
         bucketOfVariable[name.str()] = i;
 }
 
+void ClassMemory::countOwners(Bucket &bucket) const {
+  SmallVector<StringAttr> axes(bucket.axes.getAsRange<StringAttr>());
+  dist::ServerGroups groups(facts.grid, axes, facts.servers);
+  bucket.ranks = groups.numWorkers();
+  // Classes have been formed by the servers of the parameter's own axes.
+  bool isWhole = bucket.sync && axes.size() == bucket.sync.getAxes().size() &&
+                 llvm::all_of(bucket.sync.getAxes(), [&](StringAttr axis) {
+                   return llvm::is_contained(axes, axis);
+                 });
+  if (facts.servers > 0 && isWhole)
+    bucket.servers = groups.numServers(groups.groupOf(facts.rank));
+}
+
 void ClassMemory::placeBuckets() {
   auto place = [&](std::map<std::string, Storage> &into, StringRef name,
                    spmd::Purpose purpose, Operation *update, int64_t begin,
@@ -226,6 +274,9 @@ void ClassMemory::placeBuckets() {
             update, bucket.gradientBegin, offset);
   }
   for (Bucket &bucket : buckets) {
+    // Servers keep the state of what they own.
+    if (bucket.hasServers())
+      continue;
     size_t states = nn::updatedStates(bucket.updates.front()).size();
     for (size_t s = 0; s < states; ++s) {
       bucket.stateBegins.push_back(take(bucket.bytes));
@@ -239,8 +290,14 @@ void ClassMemory::placeBuckets() {
 void ClassMemory::placeVariables(ModuleOp module) {
   // Optimizer state lies as its parameter does.
   llvm::StringMap<dist::LayoutAttr> layoutOfState;
+  llvm::StringSet<> elsewhere;
   for (const Bucket &bucket : buckets)
     for (Operation *update : bucket.updates) {
+      if (bucket.hasServers()) {
+        for (StringRef state : nn::updatedStates(update))
+          elsewhere.insert(state);
+        continue;
+      }
       auto owner =
           module.lookupSymbol<nn::VariableOp>(nn::updatedVariable(update));
       for (StringRef state : nn::updatedStates(update))
@@ -249,6 +306,8 @@ void ClassMemory::placeVariables(ModuleOp module) {
   for (auto variable : module.getOps<nn::VariableOp>()) {
     RankedTensorType type = variable.getTensorType();
     StringRef name = variable.getSymName();
+    if (elsewhere.contains(name))
+      continue;
     dist::LayoutAttr layout = layoutOfVariable(variable, type);
     if (auto state = layoutOfState.find(name); state != layoutOfState.end())
       layout = state->second;

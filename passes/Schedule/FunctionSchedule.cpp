@@ -453,28 +453,14 @@ private:
   }
 
   std::string bucketLabel(size_t number) const {
-    const Bucket &bucket = classMemory.getBuckets()[number];
-    std::string label = "bucket " + std::to_string(number) + ":";
-    for (auto [i, update] : llvm::enumerate(bucket.updates)) {
-      if (i == 8 && bucket.updates.size() > 9) {
-        label += " and " + std::to_string(bucket.updates.size() - i) + " more";
-        break;
-      }
-      label += (i ? ", " : " ") + nn::updatedVariable(update).str();
-    }
-    return label;
-  }
-
-  Type elementOf(const Bucket &bucket) const {
-    return nn::tensorType(bucket.updates.front()->getOperand(0))
-        .getElementType();
+    return classMemory.getBuckets()[number].label(number);
   }
 
   Value gradientBucket(size_t number) {
     const Bucket &bucket = classMemory.getBuckets()[number];
     return flatBuffer(spmd::Purpose::bucket,
                       "gradients of bucket " + std::to_string(number),
-                      bucket.gradientBegin, bucket.bytes, elementOf(bucket));
+                      bucket.gradientBegin, bucket.bytes, bucket.elementType());
   }
 
   /// "push bucket 3: fc1.weight", "fetch bucket 3: fc1.weight".
@@ -482,9 +468,14 @@ private:
     return (what + " " + bucketLabel(number)).str();
   }
 
-  DenseI64ArrayAttr sharesOf(const Bucket &bucket, Value buffer) {
-    return builder.getDenseI64ArrayAttr(
-        bucket.shares(cast<MemRefType>(buffer.getType()).getNumElements()));
+  /// Says how the owners of a bucket divide the buffer that `op` works on.
+  void divide(Operation *op, const Bucket &bucket, Value buffer) {
+    op->setAttr(spmd::kPartsAttr,
+                builder.getDenseI64ArrayAttr(bucket.shares(
+                    cast<MemRefType>(buffer.getType()).getNumElements())));
+    if (bucket.hasServers())
+      op->setAttr(spmd::kServersAttr,
+                  builder.getI64IntegerAttr(bucket.servers));
   }
 
   Location bucketLoc(size_t number) {
@@ -504,7 +495,7 @@ private:
       auto push =
           issue(reduce.getLoc(), "reduce_scatter", reduce.getReduction(),
                 gradients, bucket.axes, servedLabel("push", number));
-      push->setAttr(spmd::kPartsAttr, sharesOf(bucket, gradients));
+      divide(push, bucket, gradients);
       return;
     }
     auto call = issue(reduce.getLoc(), "all_reduce", reduce.getReduction(),
@@ -521,7 +512,7 @@ private:
     Value parameters = parameterBucket(number);
     auto fetch = issue(bucketLoc(number), "all_gather", spmd::Reduction::sum,
                        parameters, bucket.axes, servedLabel("fetch", number));
-    fetch->setAttr(spmd::kPartsAttr, sharesOf(bucket, parameters));
+    divide(fetch, bucket, parameters);
   }
 
   /// Makes the update of a bucket whose gradients were sent, on the comm
@@ -533,7 +524,7 @@ private:
       release();
       syncedAt = here;
     }
-    emitUpdate(number, Stream::comm);
+    updateOwn(number, Stream::comm);
     if (bucket.isServed())
       fetchParameters(number);
     record(arrived.lookup(&bucket), Stream::comm);
@@ -593,7 +584,7 @@ private:
       // What nobody sends is updated here.
       for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
         if (!bucket.communicates)
-          emitUpdate(number, Stream::compute);
+          updateOwn(number, Stream::compute);
       if (!overlap)
         for (auto [number, bucket] : llvm::enumerate(classMemory.getBuckets()))
           if (bucket.communicates) {
@@ -612,8 +603,9 @@ private:
   /// end, or at once without overlap.
   void finishBucket(size_t number) {
     const Bucket &bucket = classMemory.getBuckets()[number];
-    wait(doneOf.lookup(&bucket), Stream::compute);
-    emitUpdate(number, Stream::compute);
+    if (!bucket.hasServers())
+      wait(doneOf.lookup(&bucket), Stream::compute);
+    updateOwn(number, Stream::compute);
     if (!bucket.isServed())
       return;
     release();
@@ -639,47 +631,46 @@ private:
 
   Value parameterBucket(size_t number) {
     const Bucket &bucket = classMemory.getBuckets()[number];
-    return flatBuffer(spmd::Purpose::bucket,
-                      "parameters of bucket " + std::to_string(number),
-                      bucket.parameterBegin, bucket.bytes, elementOf(bucket));
+    return flatBuffer(
+        spmd::Purpose::bucket, "parameters of bucket " + std::to_string(number),
+        bucket.parameterBegin, bucket.bytes, bucket.elementType());
+  }
+
+  /// The update of what this rank owns of a bucket, if it owns some.
+  void updateOwn(size_t number, Stream stream) {
+    const Bucket &bucket = classMemory.getBuckets()[number];
+    if (!bucket.hasServers())
+      emitUpdate(number, stream);
+    // The parts have names of their own, for readers and for the runtime.
+    for (Operation *member : bucket.updates)
+      declareParts(member, bucket.hasServers());
   }
 
   void emitUpdate(size_t number, Stream stream) {
     const Bucket &bucket = classMemory.getBuckets()[number];
     Operation *update = bucket.updates.front();
-    Type element = elementOf(bucket);
-    std::string suffix = " of bucket " + std::to_string(number);
-    Value parameters = parameterBucket(number);
-    SmallVector<Value> inputs = {parameters, gradientBucket(number)};
-    SmallVector<Value> outputs = {parameters};
-    bool isAdam = isa<nn::AdamOp>(update);
-    for (auto [s, begin] : llvm::enumerate(bucket.stateBegins)) {
-      StringRef what = !isAdam  ? "momentum"
-                       : s == 0 ? "first moments"
-                                : "second moments";
-      Value state = flatBuffer(spmd::Purpose::bucket, (what + suffix).str(),
-                               begin, bucket.bytes, element);
-      inputs.push_back(state);
-      outputs.push_back(state);
-    }
+    UpdateOperands operands(bucket, " of bucket " + std::to_string(number),
+                            [&](StringRef name, int64_t begin) {
+                              return flatBuffer(spmd::Purpose::bucket, name,
+                                                begin, bucket.bytes,
+                                                bucket.elementType());
+                            });
     StringRef before = section;
     section = "update";
-    auto op = launch(bucketLoc(number), update->getName().getStringRef(),
-                     inputs, outputs, nn::updateParameters(update));
+    auto op =
+        launch(bucketLoc(number), update->getName().getStringRef(),
+               operands.inputs, operands.outputs, nn::updateParameters(update));
     section = before;
-    if (op) {
-      op.setStream(stream);
-      if (bucket.isServed()) {
-        op->setAttr(spmd::kAxesAttr, bucket.axes);
-        op->setAttr(spmd::kPartsAttr, sharesOf(bucket, parameters));
-      }
-    }
-    // The parts have names of their own, for readers and for the runtime.
-    for (Operation *member : bucket.updates)
-      declareParts(member);
+    if (!op)
+      return;
+    op.setStream(stream);
+    if (!bucket.isServed())
+      return;
+    op->setAttr(spmd::kAxesAttr, bucket.axes);
+    divide(op, bucket, operands.parameters);
   }
 
-  void declareParts(Operation *update) {
+  void declareParts(Operation *update, bool hasServers) {
     auto declareNamed = [&](const Storage &storage, RankedTensorType type) {
       declare(storage.purpose, storage.name, storage.offset,
               MemRefType::get(type.getShape(), type.getElementType()),
@@ -688,6 +679,8 @@ private:
     auto type = nn::tensorType(update->getOperand(0));
     declareNamed(classMemory.gradient(nn::updatedVariable(update)), type);
     declareNamed(classMemory.variable(nn::updatedVariable(update)), type);
+    if (hasServers)
+      return;
     for (StringRef state : nn::updatedStates(update))
       declareNamed(classMemory.variable(state), type);
   }

@@ -11,8 +11,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "dialects/Dist/IR/Servers.h"
 #include "passes/Schedule/FunctionSchedule.h"
 #include "passes/Schedule/Passes.h"
+#include "passes/Schedule/ServerSchedule.h"
 #include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
@@ -61,6 +63,7 @@ struct ScheduleProgramPass
     if (classes.size() > 1)
       separateCollectives(module, classes);
     shareTasks(module, classes);
+    addServers(module, classes);
     for (Scheduled &entry : classes)
       scheduleClass(module, entry, lasting, &entry == &classes.front());
   }
@@ -114,6 +117,7 @@ private:
     Scheduled entry;
     entry.classOp = classOp;
     entry.facts.grid = module->getAttrOfType<dist::GridAttr>(dist::kGridAttr);
+    entry.facts.servers = dist::serversOf(module);
     if (!classOp.getRanks().empty())
       entry.facts.rank = classOp.getRanks().front();
     for (auto function : module.getOps<func::FuncOp>()) {
@@ -206,7 +210,9 @@ private:
       fact.lastRead = bucket.lastRead;
       fact.need = bucket.need;
       // Each rank sends all but its own part; an all_reduce sends twice that.
-      int64_t share = bucket.bytes / bucket.ranks * (bucket.ranks - 1);
+      int64_t share = bucket.hasServers()
+                          ? bucket.bytes
+                          : bucket.bytes / bucket.ranks * (bucket.ranks - 1);
       if (bucket.communicates)
         fact.gradientBytes =
             std::max<int64_t>(1, bucket.isServed() ? share : 2 * share);
@@ -218,6 +224,21 @@ private:
         orderTasks(first.step, facts, link(), priorities);
     for (Scheduled &entry : classes)
       entry.facts.tasks = tasks;
+  }
+
+  /// The classes of servers: what the buckets leave to them.
+  void addServers(ModuleOp module, const std::vector<Scheduled> &classes) {
+    if (dist::serversOf(module) == 0 || classes.empty())
+      return;
+    std::vector<ClassMemory> memories;
+    memories.reserve(classes.size());
+    std::vector<Workers> workers;
+    for (const Scheduled &entry : classes) {
+      memories.emplace_back(module, entry.step, entry.functions, entry.facts,
+                            bucketSizesOf(entry));
+      workers.push_back({entry.classOp, &memories.back()});
+    }
+    scheduleServers(module, workers, overlap, overlapSteps);
   }
 
   /// When gradients are ready: their order in the first class asked, and the

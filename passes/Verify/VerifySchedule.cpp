@@ -45,6 +45,9 @@ struct Call {
   spmd::CommunicateOp op;
   /// What all classes agree on: kind, reduction, axes and move.
   std::string what;
+  /// Whether it is with servers, and for which of a server's groups.
+  bool hasServers = false;
+  int64_t group = 0;
   int64_t elements = 0;
   /// Of a flat buffer whose parts have owners.
   Attribute parts;
@@ -390,6 +393,8 @@ private:
         << communicate.getMoveAttr() << ' '
         << communicate->getAttr(spmd::kAlgorithmAttr);
     call.parts = communicate->getAttr(spmd::kPartsAttr);
+    call.hasServers = communicate->hasAttr(spmd::kServersAttr);
+    call.group = spmd::numberOf(communicate, spmd::kGroupAttr);
     if (!isSecond)
       calls.push_back(std::move(call));
   }
@@ -414,11 +419,16 @@ public:
 
   void add(spmd::ClassOp classOp, func::FuncOp function,
            std::vector<Call> calls) {
-    classes.push_back({classOp, function, std::move(calls)});
+    (classOp->hasAttr(spmd::kServersAttr) ? servers : classes)
+        .push_back({classOp, function, std::move(calls)});
   }
 
   LogicalResult run() const {
+    if (classes.empty())
+      return success();
     bool failedAny = false;
+    for (const Entry &entry : servers)
+      failedAny |= failed(compareServers(entry));
     for (const Entry &entry : llvm::drop_begin(classes)) {
       bool isSame = entry.calls.size() == classes.front().calls.size() &&
                     llvm::all_of(llvm::zip(entry.calls, classes.front().calls),
@@ -447,6 +457,32 @@ private:
     func::FuncOp function;
     std::vector<Call> calls;
   };
+
+  /// A server joins in what its groups leave to servers, for all groups in the
+  /// same order. That their parts are equal is proven by tools/check.
+  LogicalResult compareServers(const Entry &entry) const {
+    using Calls = std::vector<StringRef>;
+    llvm::DenseMap<Attribute, Calls> expected;
+    llvm::DenseMap<std::pair<Attribute, int64_t>, Calls> found;
+    for (const Call &call : classes.front().calls)
+      if (spmd::CommunicateOp op = call.op; call.hasServers)
+        expected[op.getAxes()].push_back(call.what);
+    for (const Call &call : entry.calls) {
+      spmd::CommunicateOp op = call.op;
+      found[{op.getAxes(), call.group}].push_back(call.what);
+    }
+    bool isSame = llvm::all_of(expected, [&](const auto &each) {
+      return found.contains({each.first, 0});
+    });
+    for (const auto &[key, calls] : found)
+      isSame &= expected.lookup(key.first) == calls;
+    if (isSame)
+      return success();
+    func::FuncOp first = classes.front().function, own = entry.function;
+    return own.emitError() << "contract of the schedule phase: communication "
+                              "of servers differs from what @"
+                           << first.getName() << " leaves to them";
+  }
 
   /// Ranks that combine values hold as many of them. Those that differ along
   /// other axes may hold others: parts of a sharded parameter.
@@ -498,7 +534,7 @@ private:
   }
 
   dist::GridAttr grid;
-  std::vector<Entry> classes;
+  std::vector<Entry> classes, servers;
 };
 
 struct VerifySchedulePass
