@@ -129,6 +129,11 @@ Expected::Expected(const std::string &path, const Program &program)
     refuse(path, "belongs to another program: found the grid " + grid +
                      "and a batch of " + std::to_string(batch) + ", expected " +
                      expected + "and " + std::to_string(program.globalBatch));
+  const Json *servers = root.find("servers");
+  std::int64_t found = servers ? servers->integer : 0;
+  if (found != program.servers)
+    refuse(path, "belongs to another program: found " + std::to_string(found) +
+                     " servers, expected " + std::to_string(program.servers));
 }
 
 std::int64_t Expected::groupSize(const Json &axes) const {

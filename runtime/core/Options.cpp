@@ -221,11 +221,17 @@ void checkTogether(const Options &options, const Program &program) {
                      "--epochs");
   int compiled = program.ranks();
   if (options.ranks && options.ranks != compiled)
-    throw UsageError("--ranks: found " + std::to_string(options.ranks) +
-                     ", expected " + std::to_string(compiled) +
-                     ", which this program was compiled for; compile it again "
-                     "with 'partita compile ... --ranks " +
-                     std::to_string(options.ranks) + "'");
+    throw UsageError(
+        "--ranks: found " + std::to_string(options.ranks) + ", expected " +
+        std::to_string(compiled) + ", which this program was compiled for" +
+        (program.servers > 0
+             ? ", " + std::to_string(program.workers()) + " that train and " +
+                   std::to_string(program.servers) +
+                   " servers; compile it again with 'partita "
+                   "compile ... --ranks N --servers M'"
+             : "; compile it again with 'partita compile ... "
+               "--ranks " +
+                   std::to_string(options.ranks) + "'"));
   if (options.eval && !program.evalLoss)
     throw UsageError(
         "--eval: this program cannot evaluate, its loss is not one "
@@ -282,8 +288,11 @@ std::string partita::helpText(const Program &program,
   std::string text;
   text += "Trains the model '" + program.name + "' on " +
           std::to_string(program.ranks()) +
-          (program.ranks() == 1 ? " rank" : " ranks") + " (" + program.target +
-          "), " + std::to_string(program.globalBatch) +
+          (program.ranks() == 1 ? " rank" : " ranks") +
+          (program.servers > 0
+               ? ", " + std::to_string(program.servers) + " of them servers,"
+               : "") +
+          " (" + program.target + "), " + std::to_string(program.globalBatch) +
           " samples per step, with " + program.hyper.optimizer +
           ".\nCompiled by Partita.\n\n";
   text += "Usage:\n  " + executable +

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "core/RankParts.h"
+#include "core/ServerGroups.h"
 #include "core/SilentCommunicator.h"
 #include "core/Tile.h"
 
@@ -18,11 +19,18 @@ using namespace partita;
 
 RankProgram::~RankProgram() = default;
 
-int Program::ranks() const {
+int Program::workers() const {
   int ranks = 1;
   for (const GridAxis &axis : grid)
     ranks *= axis.size;
   return ranks;
+}
+
+std::string Program::nameOf(int rank) const {
+  std::string name = "rank " + std::to_string(rank);
+  if (rank >= workers())
+    name += " (server " + std::to_string(rank - workers()) + ")";
+  return name;
 }
 
 Rank::Rank(Parts &parts)
@@ -38,16 +46,43 @@ int Rank::coordinate(int axis) const {
 }
 
 Communicator &Rank::communicator(std::initializer_list<const char *> axes) {
-  std::vector<int> members = groupOf(grid(), index, axes);
+  // All groups over some axes are of one size.
+  bool isServer = index >= parts.program.workers();
+  std::vector<int> members = groupOf(grid(), isServer ? 0 : index, axes);
+  if (members.size() > 1)
+    return make(isServer ? std::vector<int>{index} : members);
   std::unique_ptr<Communicator> &made = parts.communicators.emplace_back();
-  if (members.size() == 1)
-    made = std::make_unique<SilentCommunicator>(/*rank=*/0, /*size=*/1);
-  else
-    made = parts.backend.makeCommunicator(parts.world, members, parts.device,
-                                          parts.failure);
+  made = std::make_unique<SilentCommunicator>(/*rank=*/0, /*size=*/1);
+  made->observeBy(parts.observer, members);
+  return *made;
+}
+
+Communicator &Rank::withServers(std::initializer_list<const char *> axes,
+                                int place) {
+  ServerGroups groups(parts.program, axisIndices(grid(), axes));
+  auto [it, isNew] = parts.served.try_emplace(groups.axes());
+  // A server that serves several groups is in one of them after the other.
+  for (int round = 0; isNew && round < groups.rounds(); ++round) {
+    std::vector<int> members = groups.membersFor(index, round);
+    Communicator &made = make(members);
+    if (members.size() > 1)
+      it->second.push_back(&made);
+  }
+  if (place >= static_cast<int>(it->second.size()))
+    throw Error("the tables of program '" + parts.program.name +
+                "' contradict each other: " + parts.program.nameOf(index) +
+                " serves " + std::to_string(it->second.size()) +
+                " groups, expected more than " + std::to_string(place));
+  return *it->second[place];
+}
+
+Communicator &Rank::make(const std::vector<int> &members) {
+  std::unique_ptr<Communicator> &made =
+      parts.communicators.emplace_back(parts.backend.makeCommunicator(
+          parts.world, members, parts.device, parts.failure));
   made->setTraffic(&parts.traffic);
   made->observeBy(parts.observer, members);
-  if (parts.checks && members.size() > 1)
+  if (parts.checks)
     parts.checks->addGroup(*made, parts.world.communicator(members));
   return *made;
 }

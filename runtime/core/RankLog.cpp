@@ -86,8 +86,20 @@ template <std::size_t N> static void copyText(char (&to)[N], const char *from) {
     std::memcpy(to + N - 4, "...", 4);
 }
 
+RankStatus partita::statusOf(int rank, int workers) {
+  RankStatus status;
+  status.rank = rank;
+  status.server = rank < workers ? -1 : rank - workers;
+  return status;
+}
+
+std::string RankStatus::name() const {
+  return "rank " + std::to_string(rank) +
+         (server < 0 ? "" : " (server " + std::to_string(server) + ")");
+}
+
 std::string RankStatus::text() const {
-  std::string text = "rank " + std::to_string(rank) + " " + textOf(activity);
+  std::string text = name() + " " + textOf(activity);
   if (*phase)
     text += std::string(" in ") + phase + " " + std::to_string(step);
   if (*layer)
@@ -166,16 +178,22 @@ void RankLog::closeLayer() {
 //===----------------------------------------------------------------------===//
 
 /// The other ranks that a call needs.
-static std::string peersOf(const Communicator &group, const IssuedCall &call) {
-  std::vector<int> peers;
+static std::string peersOf(const Communicator &group, const IssuedCall &call,
+                           int workers) {
+  std::vector<int> peers, servers;
   for (int member = 0; member < group.size(); ++member) {
     bool needed = !call.awaited || (*call.awaited)[member] > 0 ||
                   (*call.parts)[member] > 0;
-    if (member != group.rank() && needed)
-      peers.push_back(group.members().empty() ? member
-                                              : group.members()[member]);
+    if (member == group.rank() || !needed)
+      continue;
+    int peer = group.members().empty() ? member : group.members()[member];
+    (peer < workers ? peers : servers).push_back(peer);
   }
-  return peers.empty() ? "nobody" : rankList(peers);
+  std::string text = peers.empty() ? "" : rankList(peers);
+  if (!servers.empty())
+    text += (text.empty() ? "" : " and ") + std::string("servers at ") +
+            rankList(servers);
+  return text.empty() ? "nobody" : text;
 }
 
 RankLog::Record *RankLog::find(std::int64_t number) {
@@ -185,7 +203,7 @@ RankLog::Record *RankLog::find(std::int64_t number) {
 
 std::int64_t RankLog::issued(const Communicator &group,
                              const IssuedCall &call) {
-  std::string peers = peersOf(group, call);
+  std::string peers = peersOf(group, call, workers);
   std::int64_t number;
   {
     std::lock_guard<std::mutex> lock(mutex);
@@ -348,6 +366,7 @@ void RankLog::add(std::deque<Span> &spans, Span span) {
 Timeline RankLog::timeline() const {
   Timeline timeline;
   timeline.rank = rank;
+  timeline.server = rank < workers ? -1 : rank - workers;
   // A stream that had nothing to do in the last steps still has older spans.
   std::int64_t oldest = step - tracedSteps + 1;
   for (const std::deque<Span> *spans :
@@ -366,9 +385,8 @@ Timeline RankLog::timeline() const {
 RankStatus RankLog::status() {
   // Where CPU time is progress: a kernel may take long.
   constexpr double kBusyShare = 0.02;
-  RankStatus status;
+  RankStatus status = statusOf(rank, workers);
   Clock::time_point now = Clock::now();
-  status.rank = rank;
   status.activity = activity;
   {
     std::lock_guard<std::mutex> lock(clockMutex);
@@ -425,7 +443,8 @@ std::string RankLog::callList() const {
   if (nextNumber == 0)
     return "";
   std::string text =
-      "rank " + std::to_string(rank) + ": the last " +
+      "rank " + std::to_string(rank) + (rank < workers ? "" : ", a server") +
+      ": the last " +
       std::to_string(std::min<std::int64_t>(nextNumber, kCalls)) + " of " +
       std::to_string(nextNumber) +
       " collectives, oldest first; times in seconds before this "

@@ -23,6 +23,7 @@
 #include <atomic>
 #include <chrono>
 #include <deque>
+#include <limits>
 #include <mutex>
 #include <pthread.h>
 
@@ -52,6 +53,8 @@ bool mayHang(Activity activity);
 /// between processes.
 struct RankStatus {
   std::int32_t rank = 0;
+  /// Its number among the servers; -1 for others.
+  std::int32_t server = -1;
   Activity activity = Activity::starting;
   /// Seconds since the last sign of progress, on the rank's own clock.
   double quiet = 0;
@@ -74,11 +77,16 @@ struct RankStatus {
   /// The ranks it needs for that: "rank 1" or "ranks 0-2, 5".
   char peers[64] = "";
 
+  /// "rank 1", "rank 5 (server 1)"
+  std::string name() const;
   /// "rank 1 waits for its communication in step 12, backward of 'fc', in call
   /// 3 'bucket 0: fc.weight' (allReduce of 10 f32, 40 bytes) with rank 0; its
   /// last completed step is 11"
   std::string text() const;
 };
+
+/// That of a rank that has not begun. Ranks from `workers` on are servers.
+RankStatus statusOf(int rank, int workers);
 
 /// "rank 1" or "ranks 0-2, 5"; at most `most` runs.
 std::string rankList(const std::vector<int> &ranks, std::size_t most = 6);
@@ -90,9 +98,12 @@ public:
   /// Collectives that are kept.
   static constexpr std::size_t kCalls = 64;
 
-  explicit RankLog(int rank) : rank(rank) {}
+  /// Ranks from `workers` on are servers, and are called so.
+  explicit RankLog(int rank, int workers = std::numeric_limits<int>::max())
+      : rank(rank), workers(workers) {}
 
   const int rank;
+  const int workers;
 
   // From the rank's own thread.
 

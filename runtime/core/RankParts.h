@@ -16,6 +16,8 @@
 #include "core/CallCheck.h"
 #include "partita/backend.h"
 
+#include <map>
+
 namespace partita {
 
 struct Rank::Parts {
@@ -32,6 +34,8 @@ struct Rank::Parts {
   Observer *observer = nullptr;
   /// Compares calls; null unless asked for.
   CallCheck *checks = nullptr;
+  /// By their axes, the groups with servers that this rank is in.
+  std::map<std::vector<int>, std::vector<Communicator *>> served = {};
 };
 
 } // namespace partita

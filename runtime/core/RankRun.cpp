@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <optional>
 
@@ -115,14 +116,20 @@ void RankRun::greet() const {
   for (const GridAxis &axis : program.grid)
     grid += (grid.empty() ? "" : " x ") + axis.name + "=" +
             std::to_string(axis.size);
+  std::string servers =
+      program.servers == 0
+          ? ""
+          : " (" + std::to_string(program.workers()) + " that train, " +
+                std::to_string(program.servers) +
+                (program.servers == 1 ? " server)" : " servers)");
   std::printf(
-      "%s: %d %s%s%s%s, %s each, %lld samples per step%s%s\n",
+      "%s: %d %s%s%s%s%s, %s each, %lld samples per step%s%s\n",
       program.name.c_str(), world.size, world.size == 1 ? "rank" : "ranks",
       world.size == 1  ? ""
       : job.oneProcess ? " as threads"
                        : " as processes",
-      grid.empty() ? "" : ", grid ", grid.c_str(), device->name().c_str(),
-      static_cast<long long>(program.globalBatch),
+      servers.c_str(), grid.empty() ? "" : ", grid ", grid.c_str(),
+      device->name().c_str(), static_cast<long long>(program.globalBatch),
       program.semantics.empty() ? "" : ", ", program.semantics.c_str());
   if (checks)
     std::printf("each collective is compared across ranks before it begins%s\n",
@@ -147,18 +154,20 @@ void RankRun::train() {
   // The order is asked for batch after batch: one epoch's is kept at a time.
   auto order = std::make_shared<std::pair<std::int64_t, SampleOrder>>(
       0, SampleOrder(options.seed, 0, samples, options.shuffle));
-  Loader loader(
-      program, job.training, world.rank, plan.all, [=](std::int64_t step) {
-        std::int64_t epoch = step / plan.perEpoch;
-        if (order->first != epoch)
-          *order = {epoch,
-                    SampleOrder(options.seed, epoch, samples, options.shuffle)};
-        std::int64_t place = step % plan.perEpoch * batch;
-        std::vector<std::int64_t> ids(batch);
-        for (std::int64_t i = 0; i < batch; ++i)
-          ids[i] = order->second.at(place + i);
-        return ids;
-      });
+  auto idsOf = [=](std::int64_t step) {
+    std::int64_t epoch = step / plan.perEpoch;
+    if (order->first != epoch)
+      *order = {epoch,
+                SampleOrder(options.seed, epoch, samples, options.shuffle)};
+    std::int64_t place = step % plan.perEpoch * batch;
+    std::vector<std::int64_t> ids(batch);
+    for (std::int64_t i = 0; i < batch; ++i)
+      ids[i] = order->second.at(place + i);
+    return ids;
+  };
+  std::optional<Loader> loader;
+  if (!serves())
+    loader.emplace(program, job.training, world.rank, plan.all, idsOf);
   ProgressLine progress(!talks(), /*rewrites=*/job.oneProcess, batch,
                         plan.epochs, plan.perEpoch, plan.all);
   {
@@ -172,7 +181,8 @@ void RankRun::train() {
   while (step < plan.all && !signal) {
     Clock::time_point stepStart = Clock::now();
     ++step;
-    takeInputs(nextBatch(loader));
+    if (loader)
+      takeInputs(nextBatch(*loader));
     rank.stepIndex = step;
     issue("step", step, &RankProgram::step);
     bool looksAtGradients =
@@ -184,7 +194,7 @@ void RankRun::train() {
     log.stepDone(step);
     if (looksAtGradients)
       gatherOwned();
-    float loss = lossOfStep();
+    float loss = serves() ? 0 : lossOfStep();
     if (step == 1 && !options.dumpStep.empty()) {
       std::vector<const Tensor *> gradients;
       for (const Tensor &gradient : program.gradients)
@@ -196,8 +206,11 @@ void RankRun::train() {
     if (options.gradientNorm)
       norm = gradientNorm();
     signal = answeredSignal();
-    if (!signal)
-      askForSignals();
+    // Servers need the answer in any case.
+    if (!signal || program.servers > 0)
+      askForSignals(loss);
+    if (serves())
+      loss = askedLoss();
     if (first())
       metrics->step(step, (step - 1) / plan.perEpoch + 1, loss, options.lr,
                     secondsSince(start),
@@ -206,16 +219,8 @@ void RankRun::train() {
     if (!std::isfinite(loss)) {
       finishStreams();
       progress.finish();
-      char text[160];
-      std::snprintf(text, sizeof(text),
-                    "the loss is %s at step %lld (epoch %lld), expected a "
-                    "finite number; try a smaller --lr (now %g)",
-                    std::isnan(loss) ? "not a number" : "infinite",
-                    static_cast<long long>(step),
-                    static_cast<long long>((step - 1) / plan.perEpoch + 1),
-                    options.lr);
-      throw AgreedError(text);
     }
+    checkLoss(loss, step, plan.perEpoch);
     progress.step(step, loss, secondsSince(start));
   }
   finishStreams();
@@ -229,9 +234,24 @@ void RankRun::train() {
                 static_cast<long long>(step));
   reportTraining(step, seconds,
                  compute->waitedSeconds() + waited - waitedBefore +
-                     loader.waitedSeconds());
+                     (loader ? loader->waitedSeconds() : 0));
   if (!options.trace.empty())
     writeTrace(std::min(step, options.traceSteps));
+}
+
+void RankRun::checkLoss(float loss, std::int64_t step,
+                        std::int64_t perEpoch) const {
+  if (std::isfinite(loss))
+    return;
+  char text[160];
+  std::snprintf(text, sizeof(text),
+                "the loss is %s at step %lld (epoch %lld), expected a finite "
+                "number; try a smaller --lr (now %g)",
+                std::isnan(loss) ? "not a number" : "infinite",
+                static_cast<long long>(step),
+                static_cast<long long>((step - 1) / perEpoch + 1),
+                job.options.lr);
+  throw AgreedError(text);
 }
 
 const Batch &RankRun::nextBatch(Loader &loader) {
@@ -296,9 +316,14 @@ int RankRun::agreeOnSignal() {
   return static_cast<int>(number);
 }
 
-void RankRun::askForSignals() {
+// What ranks tell each other in place of a signal, above all of these.
+static constexpr std::int64_t kLossIsInfinite = 1000, kLossIsNoNumber = 1001;
+
+void RankRun::askForSignals(float loss) {
   static constexpr CallSite site{"signals", "(runtime)", -1};
   signalOfRanks = SignalWatch::pending();
+  if (!std::isfinite(loss))
+    signalOfRanks = std::isnan(loss) ? kLossIsNoNumber : kLossIsInfinite;
   if (!everybody)
     return;
   everybody->allReduce(*comm, &signalOfRanks, 1, Reduction::max, site);
@@ -308,6 +333,17 @@ void RankRun::askForSignals() {
 int RankRun::answeredSignal() {
   compute->wait(signalsAnswered);
   return static_cast<int>(signalOfRanks);
+}
+
+float RankRun::askedLoss() {
+  switch (answeredSignal()) {
+  case kLossIsNoNumber:
+    return std::numeric_limits<float>::quiet_NaN();
+  case kLossIsInfinite:
+    return std::numeric_limits<float>::infinity();
+  default:
+    return 0;
+  }
 }
 
 void RankRun::reportTraining(std::int64_t steps, double seconds,
@@ -330,9 +366,12 @@ void RankRun::reportTraining(std::int64_t steps, double seconds,
   for (int index = 0; index < world.size; ++index) {
     Figures figures;
     std::memcpy(&figures, all[index].data(), sizeof(figures));
-    closing.utilisation += figures.utilisation / world.size;
     closing.bytesSent += figures.bytes;
     closing.peakRate = std::max(closing.peakRate, figures.peakRate);
+    // Servers wait for the others, which is what they are for.
+    if (index >= program.workers())
+      continue;
+    closing.utilisation += figures.utilisation / program.workers();
     if (figures.utilisation < closing.lowestUtilisation) {
       closing.lowestUtilisation = figures.utilisation;
       closing.lowestRank = index;
@@ -353,15 +392,18 @@ void RankRun::forEvaluationBatches(
   std::int64_t samples = job.evaluation.samples, batch = program.globalBatch;
   std::int64_t batches = (samples + batch - 1) / batch;
   // The last batch is filled up with samples from the beginning.
-  Loader loader(program, job.evaluation, world.rank, batches,
-                [=](std::int64_t index) {
-                  std::vector<std::int64_t> ids(batch);
-                  for (std::int64_t i = 0; i < batch; ++i)
-                    ids[i] = (index * batch + i) % samples;
-                  return ids;
-                });
+  auto idsOf = [=](std::int64_t index) {
+    std::vector<std::int64_t> ids(batch);
+    for (std::int64_t i = 0; i < batch; ++i)
+      ids[i] = (index * batch + i) % samples;
+    return ids;
+  };
+  std::optional<Loader> loader;
+  if (!serves())
+    loader.emplace(program, job.evaluation, world.rank, batches, idsOf);
   for (std::int64_t index = 0; index < batches && !signal; ++index) {
-    takeInputs(nextBatch(loader));
+    if (loader)
+      takeInputs(nextBatch(*loader));
     issueBatch(index + 1);
     finishStreams();
     visit(index, std::min(batch, samples - index * batch));

@@ -76,10 +76,14 @@ public:
 
 private:
   bool first() const { return world.rank == 0; }
+  /// Whether this rank owns parameters and does nothing else.
+  bool serves() const { return world.rank >= program.workers(); }
   bool talks() const { return first() && !job.options.quiet; }
   void greet() const;
   void train();
   float lossOfStep();
+  /// Ends the run where `loss`, which all workers have, is no finite number.
+  void checkLoss(float loss, std::int64_t step, std::int64_t perEpoch) const;
   /// Lets every rank have what only owners keep.
   void gatherOwned();
   void evaluate();
@@ -106,10 +110,14 @@ private:
   /// The highest signal that any rank has noted; the streams are idle.
   int agreeOnSignal();
   /// Queues the same question behind the communication of a step, so that no
-  /// rank waits for it now.
-  void askForSignals();
+  /// rank waits for it now. Servers, which have no loss, learn so whether it
+  /// is finite.
+  void askForSignals(float loss);
   /// The answer to the latest question, 0 if there was none.
   int answeredSignal();
+  /// On a server, the loss as far as it matters: 0 if it is finite. Waits for
+  /// the workers to have done the step.
+  float askedLoss();
   void reportTraining(std::int64_t steps, double seconds, double waited);
   std::vector<float> tileValues(const Tensor &tensor);
   /// The norm of all gradients of the last step together (2-norm over all

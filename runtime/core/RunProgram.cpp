@@ -109,9 +109,8 @@ private:
 
 void Run::print(int rank, const std::string &message) const {
   std::fflush(stdout);
-  std::string who = rank < 0 || program.ranks() == 1
-                        ? ""
-                        : "rank " + std::to_string(rank) + ": ";
+  std::string who =
+      rank < 0 || program.ranks() == 1 ? "" : program.nameOf(rank) + ": ";
   std::fprintf(stderr, "%s: error: %s%s\n", executable.c_str(), who.c_str(),
                message.c_str());
 }
@@ -300,7 +299,9 @@ int Run::asThreads() {
   std::vector<std::unique_ptr<RankLog>> logs;
   std::vector<RankLog *> allLogs;
   for (int rank = 0; rank < ranks; ++rank)
-    allLogs.push_back(logs.emplace_back(std::make_unique<RankLog>(rank)).get());
+    allLogs.push_back(
+        logs.emplace_back(std::make_unique<RankLog>(rank, program.workers()))
+            .get());
   std::vector<std::thread> threads;
   for (int rank = 0; rank < ranks; ++rank)
     threads.emplace_back([&, rank] {
@@ -331,12 +332,18 @@ int Run::asProcess() {
     joined = true;
     std::string complaint;
     if (world->size != program.ranks())
-      complaint = "mpirun started " + std::to_string(world->size) +
-                  " processes, expected " + std::to_string(program.ranks()) +
-                  ", which this program was compiled for; use mpirun -np " +
-                  std::to_string(program.ranks()) +
-                  " or compile it again with 'partita compile ... --ranks " +
-                  std::to_string(world->size) + "'";
+      complaint =
+          "mpirun started " + std::to_string(world->size) +
+          " processes, expected " + std::to_string(program.ranks()) +
+          ", which this program was compiled for" +
+          (program.servers > 0
+               ? ", " + std::to_string(program.workers()) + " that train and " +
+                     std::to_string(program.servers) + " servers"
+               : "") +
+          "; use mpirun -np " + std::to_string(program.ranks()) +
+          " or compile it again with 'partita compile ... --ranks " +
+          (program.servers > 0 ? "N --servers M'"
+                               : std::to_string(world->size) + "'");
     else
       try {
         job = prepare(backend.processes->localSize(), /*oneProcess=*/false);
@@ -359,7 +366,7 @@ int Run::asProcess() {
     }
     SignalWatch watch;
     int localRank = backend.processes->localRank();
-    log = std::make_unique<RankLog>(world->rank);
+    log = std::make_unique<RankLog>(world->rank, program.workers());
     std::unique_ptr<Beacon> beacon;
     if (options.watchdog > 0 && world->size > 1)
       beacon = backend.processes->makeBeacon();

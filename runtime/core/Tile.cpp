@@ -13,6 +13,8 @@
 
 #include "core/Tile.h"
 
+#include "core/ServerGroups.h"
+
 #include <algorithm>
 #include <cstring>
 
@@ -28,17 +30,28 @@ std::vector<int> partita::coordinatesOf(const std::vector<GridAxis> &grid,
   return coordinates;
 }
 
+std::vector<int>
+partita::axisIndices(const std::vector<GridAxis> &grid,
+                     std::initializer_list<const char *> axes) {
+  std::vector<int> indices;
+  for (const char *name : axes) {
+    auto found =
+        std::find_if(grid.begin(), grid.end(),
+                     [&](const GridAxis &axis) { return axis.name == name; });
+    if (found == grid.end())
+      throw Error(std::string("the grid has no axis '") + name + "'");
+    indices.push_back(static_cast<int>(found - grid.begin()));
+  }
+  std::sort(indices.begin(), indices.end());
+  indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
+  return indices;
+}
+
 std::vector<int> partita::groupOf(const std::vector<GridAxis> &grid, int rank,
                                   std::initializer_list<const char *> axes) {
   std::vector<bool> varies(grid.size(), false);
-  for (const char *name : axes) {
-    bool found = false;
-    for (std::size_t axis = 0; axis < grid.size(); ++axis)
-      if (grid[axis].name == name)
-        found = varies[axis] = true;
-    if (!found)
-      throw Error(std::string("the grid has no axis '") + name + "'");
-  }
+  for (int axis : axisIndices(grid, axes))
+    varies[axis] = true;
   int ranks = 1;
   for (const GridAxis &axis : grid)
     ranks *= axis.size;
@@ -98,7 +111,14 @@ bool partita::liesInside(const Tile &inner, const Tile &outer) {
   return commonTile(inner, outer).elements() == inner.elements();
 }
 
+bool partita::hasTile(const Program &program, const Tensor &tensor, int rank) {
+  return rank < program.workers() &&
+         tensor.offsets[program.classOfRank[rank]] >= 0;
+}
+
 bool partita::ownsTile(const Program &program, const Tensor &tensor, int rank) {
+  if (!hasTile(program, tensor, rank))
+    return false;
   std::vector<int> coordinates = coordinatesOf(program.grid, rank);
   for (const Split &split : tensor.splits)
     for (int axis : split.axes)
@@ -251,7 +271,9 @@ public:
       checkSamples(input.tensor);
     }
     for (const Variable &variable : program.variables)
-      check(variable.tensor);
+      check(variable.tensor, isServed(variable));
+    for (const ServedVariable &served : program.served)
+      check(served);
     for (const Tensor &gradient : program.gradients)
       check(gradient);
     check(program.loss);
@@ -282,7 +304,52 @@ private:
            " samples first");
   }
 
-  void check(const Tensor &tensor) const {
+  /// Whether only servers have a variable.
+  bool isServed(const Variable &variable) const {
+    auto isIt = [&](const ServedVariable &served) {
+      return served.name == variable.tensor.name;
+    };
+    return variable.role == Role::optimizer &&
+           std::any_of(program.served.begin(), program.served.end(), isIt);
+  }
+
+  void check(const ServedVariable &served) const {
+    auto variable = std::find_if(
+        program.variables.begin(), program.variables.end(),
+        [&](const Variable &each) { return each.tensor.name == served.name; });
+    if (variable == program.variables.end())
+      fail("servers have '" + served.name + "', which is no variable");
+    if (program.servers < 1 || served.offsets.size() != classes)
+      fail("'" + served.name + "' has " +
+           std::to_string(served.offsets.size()) +
+           " lists of offsets on servers, expected one for each of " +
+           std::to_string(classes) + " rank classes, and servers");
+    ServerGroups groups(program, served.axes);
+    for (int rank = program.workers(); rank < program.ranks(); ++rank) {
+      int rankClass = program.classOfRank[rank];
+      const std::vector<std::int64_t> &offsets = served.offsets[rankClass];
+      if (static_cast<int>(offsets.size()) != groups.served(rank))
+        fail("'" + served.name + "' has " + std::to_string(offsets.size()) +
+             " places on " + program.nameOf(rank) + ", expected " +
+             std::to_string(groups.served(rank)));
+      for (int place = 0; place < groups.served(rank); ++place)
+        checkPlace(variable->tensor, offsets[place], rank,
+                   groups.leaderOf(groups.servedGroup(rank, place)));
+    }
+  }
+
+  /// On `rank`, which has the tile of `worker`.
+  void checkPlace(const Tensor &tensor, std::int64_t offset, int rank,
+                  int worker) const {
+    std::int64_t bytes = tileOf(program, tensor, worker).elements() *
+                         static_cast<std::int64_t>(sizeOf(tensor.type));
+    if (offset < 0 ||
+        offset + bytes > program.arenaBytes[program.classOfRank[rank]])
+      fail("'" + tensor.name + "' lies outside the arena of rank " +
+           std::to_string(rank));
+  }
+
+  void check(const Tensor &tensor, bool isElsewhere = false) const {
     if (tensor.offsets.size() != classes)
       fail("'" + tensor.name + "' has " +
            std::to_string(tensor.offsets.size()) +
@@ -293,14 +360,10 @@ private:
                       /*mayOverlap=*/false);
     if (!complaint.empty())
       fail(complaint);
-    for (int rank = 0; rank < program.ranks(); ++rank) {
-      int rankClass = program.classOfRank[rank];
-      std::int64_t offset = tensor.offsets[rankClass];
-      std::int64_t bytes = tileOf(program, tensor, rank).elements() *
-                           static_cast<std::int64_t>(sizeOf(tensor.type));
-      if (offset < 0 || offset + bytes > program.arenaBytes[rankClass])
-        fail("'" + tensor.name + "' lies outside the arena of rank " +
-             std::to_string(rank));
+    for (int rank = 0; rank < program.workers(); ++rank) {
+      std::int64_t offset = tensor.offsets[program.classOfRank[rank]];
+      if (offset != -1 || !isElsewhere)
+        checkPlace(tensor, offset, rank, rank);
     }
   }
 

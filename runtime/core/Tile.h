@@ -32,10 +32,19 @@ struct Tile {
 /// The index of a rank on each axis of the grid.
 std::vector<int> coordinatesOf(const std::vector<GridAxis> &grid, int rank);
 
+/// The places of the named axes in the grid, ascending. Throws `Error` for an
+/// axis that it does not have.
+std::vector<int> axisIndices(const std::vector<GridAxis> &grid,
+                             std::initializer_list<const char *> axes);
+
 /// The ranks, this one among them, that differ from `rank` on the named axes
 /// only, ascending. Throws `Error` for an axis that the grid does not have.
 std::vector<int> groupOf(const std::vector<GridAxis> &grid, int rank,
                          std::initializer_list<const char *> axes);
+
+/// Whether a rank has a part of a tensor, if only an empty one: a worker, where
+/// the tensor lies in its arena.
+bool hasTile(const Program &program, const Tensor &tensor, int rank);
 
 /// The tile that a rank holds of a tensor with these sizes and splits.
 Tile tileOf(const std::vector<GridAxis> &grid, const Dims &dims,

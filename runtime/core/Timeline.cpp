@@ -87,6 +87,7 @@ private:
 std::vector<std::byte> Timeline::pack() const {
   Packer packer;
   packer.put(rank);
+  packer.put(server);
   packer.put(dropped);
   packer.put(static_cast<std::int64_t>(spans.size()));
   for (const Span &span : spans) {
@@ -109,6 +110,7 @@ Timeline Timeline::unpack(const std::vector<std::byte> &bytes, double shift) {
   Unpacker packed(bytes);
   Timeline timeline;
   timeline.rank = packed.get<std::int64_t>();
+  timeline.server = packed.get<std::int64_t>();
   timeline.dropped = packed.get<std::int64_t>();
   auto count = packed.get<std::int64_t>();
   for (std::int64_t i = 0; i < count; ++i) {
@@ -340,8 +342,12 @@ std::string partita::traceJson(const std::vector<Timeline> &ranks,
   for (const Timeline &rank : ranks) {
     text += comma;
     comma = ",\n";
-    text += metadata("process_name", rank.rank, 0,
-                     "rank " + std::to_string(rank.rank));
+    text +=
+        metadata("process_name", rank.rank, 0,
+                 "rank " + std::to_string(rank.rank) +
+                     (rank.server < 0
+                          ? ""
+                          : " (server " + std::to_string(rank.server) + ")"));
     for (int track = computeTrack; track <= commWaitTrack; ++track)
       text += comma + metadata("thread_name", rank.rank, track, names[track]);
     for (const Span &span : rank.spans) {

@@ -55,6 +55,8 @@ struct Span {
 /// The spans of one rank.
 struct Timeline {
   std::int64_t rank = 0;
+  /// Its number among the servers; -1 for others.
+  std::int64_t server = -1;
   std::vector<Span> spans;
   /// Spans that were left out because there were too many.
   std::int64_t dropped = 0;

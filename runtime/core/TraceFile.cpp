@@ -79,7 +79,9 @@ void RankRun::writeTrace(std::int64_t steps) {
     ClockCard theirs;
     std::memcpy(&theirs, cards[index].data(), sizeof(theirs));
     ranks.push_back(Timeline::unpack(all[index], shiftOf(card, theirs)));
-    overlaps.push_back(overlapOf(ranks.back().spans));
+    // Servers have nothing to hide their communication behind.
+    if (ranks.back().server < 0)
+      overlaps.push_back(overlapOf(ranks.back().spans));
     dropped += ranks.back().dropped;
     all[index].clear();
   }
@@ -89,8 +91,9 @@ void RankRun::writeTrace(std::int64_t steps) {
   file.commit();
   if (!talks())
     return;
-  std::fputs(overlapTable(sumOverlaps(overlaps), world.size, steps).c_str(),
-             stdout);
+  std::fputs(
+      overlapTable(sumOverlaps(overlaps), program.workers(), steps).c_str(),
+      stdout);
   std::printf("trace               written to '%s', the last %lld %s%s\n",
               job.options.trace.c_str(), static_cast<long long>(steps),
               steps == 1 ? "step" : "steps",

@@ -12,6 +12,8 @@
 
 #include "core/Variables.h"
 
+#include "core/ServerGroups.h"
+
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -100,9 +102,9 @@ static void fillWith(std::vector<std::byte> &bytes, DType type, double value) {
 void partita::loadVariables(const Program &program, const StartValues &values,
                             int rank, Device &device, std::byte *arena) {
   std::vector<std::byte> dense;
-  for (const Variable &variable : program.variables) {
+  auto load = [&](const Variable &variable, int worker, std::int64_t offset) {
     const Tensor &tensor = variable.tensor;
-    Tile tile = tileOf(program, tensor, rank);
+    Tile tile = tileOf(program, tensor, worker);
     std::size_t elementBytes = sizeOf(tensor.type);
     dense.resize(tile.elements() * elementBytes);
     // A file wins over the fill value: it may hold running statistics.
@@ -110,9 +112,21 @@ void partita::loadVariables(const Program &program, const StartValues &values,
       copyTile(dense.data(), entry->data, tensor.dims, tile, elementBytes);
     else
       fillWith(dense, tensor.type, *variable.fill);
-    device.copyIn(arena + tensor.offsets[program.classOfRank[rank]],
-                  dense.data(), dense.size());
-  }
+    device.copyIn(arena + offset, dense.data(), dense.size());
+  };
+  int rankClass = program.classOfRank[rank];
+  for (const Variable &variable : program.variables)
+    if (hasTile(program, variable.tensor, rank))
+      load(variable, rank, variable.tensor.offsets[rankClass]);
+  // A server has the tiles of those that it serves.
+  for (const ServedVariable &served : program.served)
+    for (const Variable &variable : program.variables)
+      if (rank >= program.workers() && variable.tensor.name == served.name) {
+        ServerGroups groups(program, served.axes);
+        for (int place = 0; place < groups.served(rank); ++place)
+          load(variable, groups.leaderOf(groups.servedGroup(rank, place)),
+               served.offsets[rankClass][place]);
+      }
 }
 
 std::vector<std::byte> partita::gatherTensor(const Program &program,
@@ -182,6 +196,10 @@ const Tensor *partita::findDifferingCopy(
   // What each tensor's tile hashes to on this rank, then on all of them.
   std::vector<std::uint64_t> hashes;
   for (const Tensor *tensor : tensors) {
+    if (!hasTile(program, *tensor, world.rank)) {
+      hashes.push_back(0);
+      continue;
+    }
     std::vector<std::byte> dense(
         tileOf(program, *tensor, world.rank).elements() * sizeOf(tensor->type));
     device.copyOut(dense.data(),
@@ -197,6 +215,8 @@ const Tensor *partita::findDifferingCopy(
        ++i) {
     std::map<std::pair<Dims, Dims>, std::uint64_t> hashOfTile;
     for (int rank = 0; rank < world.size && !differing; ++rank) {
+      if (!hasTile(program, *tensors[i], rank))
+        continue;
       std::uint64_t hash = 0;
       std::memcpy(&hash, all[rank].data() + i * sizeof(hash), sizeof(hash));
       Tile tile = tileOf(program, *tensors[i], rank);

@@ -85,8 +85,8 @@ std::string partita::describeHalt(std::vector<RankStatus> ranks,
 
 std::string partita::describeSilence(const RankStatus &lost, double silent,
                                      const RankStatus &witness) {
-  return "watchdog: rank " + std::to_string(lost.rank) +
-         " has given no sign of life for " + secondsText(silent) +
+  return "watchdog: " + lost.name() + " has given no sign of life for " +
+         secondsText(silent) +
          ": it is stopped, or its machine or the network is down. When last "
          "heard of, " +
          lost.text() + ". Meanwhile " + witness.text();
@@ -112,7 +112,8 @@ Watchdog::Watchdog(double seconds, std::vector<RankLog *> ranks, int size,
   peers.resize(this->beacon ? static_cast<std::size_t>(size) : 0);
   for (std::size_t peer = 0; peer < peers.size(); ++peer) {
     peers[peer].heard = Clock::now();
-    peers[peer].status.rank = static_cast<std::int32_t>(peer);
+    peers[peer].status = statusOf(static_cast<int>(peer),
+                                  this->ranks.front()->workers);
   }
   thread = std::thread([this] { serve(); });
 }

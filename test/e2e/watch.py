@@ -7,7 +7,7 @@
 #===----------------------------------------------------------------------===#
 """Traces a program, and stops or kills one of its processes.
 
-usage: watch.py trace|stop|kill PARTITA LINK-FILE MODELS WORKDIR [MPIRUN...]
+usage: watch.py trace|stop|kill|server PARTITA LINK-FILE MODELS WORKDIR [MPIRUN...]
 """
 
 import collections
@@ -212,6 +212,32 @@ def kill(setting):
     check(seconds < 10, "took %.1f s\n%s" % (seconds, text))
 
 
+def server(setting):
+    """Three ranks that train, and one server, which has no loss to look at."""
+    program = setting.build("lenet", setting.source(
+        "lenet", "lenet5", "--batch", "9", "--ranks", "3", "--sync",
+        "parameter_server", "--servers", "1"))
+    text, code, seconds = strike(setting, program, 3, signal.SIGSTOP,
+                                 ["--watchdog", "3"])
+    print("server stopped: named and ended after %.1f s" % seconds)
+    check(code == 1, "exit code %d\n%s" % (code, text))
+    check(seconds < 10, "took %.1f s\n%s" % (seconds, text))
+    check("watchdog: rank 3 (server 0) has given no sign of life" in text, text)
+    check("servers at rank 3" in text or "rank 3" in text, text)
+    text, code, seconds = strike(setting, program, 1, signal.SIGSTOP,
+                                 ["--watchdog", "3"])
+    print("rank 1 stopped: named and ended after %.1f s" % seconds)
+    check("watchdog: rank 1 has given no sign of life" in text, text)
+    # All end at the same step, whoever has got the signal.
+    for victim in (0, 3):
+        text, code, seconds = strike(setting, program, victim, signal.SIGTERM,
+                                     ["--watchdog", "5"])
+        print("rank %d told to end: all have after %.1f s" % (victim, seconds))
+        check(code == 128 + signal.SIGTERM, "exit code %d\n%s" % (code, text))
+        check("watchdog" not in text and "error:" not in text, text)
+        check(seconds < 10, "took %.1f s\n%s" % (seconds, text))
+
+
 if __name__ == "__main__":
-    {"trace": trace, "stop": stop, "kill": kill}[sys.argv[1]](
+    {"trace": trace, "stop": stop, "kill": kill, "server": server}[sys.argv[1]](
         Setting(sys.argv[2:]))

@@ -128,6 +128,16 @@ struct Variable {
   std::optional<double> fill = std::nullopt;
 };
 
+/// A variable that servers own.
+struct ServedVariable {
+  std::string name;
+  /// The axes of the grid whose ranks share it, and have servers together.
+  std::vector<int> axes;
+  /// Byte offsets in the arena, per rank class: one for each group that a
+  /// server of the class serves; none for classes of the grid.
+  std::vector<std::vector<std::int64_t>> offsets;
+};
+
 /// Numbers the user may change per run; emitted code sets the defaults.
 struct HyperParameters {
   std::string optimizer = "sgd";
@@ -142,8 +152,14 @@ struct Program {
   std::string name;
   /// "cpu" or "cuda".
   std::string target = "cpu";
-  /// The number of ranks is the product of the axes' sizes.
+  /// The number of workers is the product of the axes' sizes.
   std::vector<GridAxis> grid;
+  /// Ranks that own parameters and do nothing else, behind the workers. Those
+  /// that differ along some axes only are a group; groups over the same axes
+  /// are numbered row-major over the other axes. Server s serves group s mod
+  /// groups; where servers are fewer than groups, group g is served by server
+  /// g mod servers.
+  int servers = 0;
   /// Samples per step, over all ranks.
   std::int64_t globalBatch = 0;
   /// The rank class of every rank: ranks with equal local shapes share one.
@@ -160,7 +176,9 @@ struct Program {
   HyperParameters hyper;
 
   std::vector<Input> inputs;
+  /// Where a rank class has nothing of a variable, its offset is -1.
   std::vector<Variable> variables;
+  std::vector<ServedVariable> served;
   /// Gradients, named as their parameters; kept until the next step.
   std::vector<Tensor> gradients;
 
@@ -184,7 +202,10 @@ struct Program {
   /// Makes the program of one rank; called once on each rank's own thread.
   std::function<std::unique_ptr<RankProgram>(Rank &)> make;
 
-  int ranks() const;
+  int workers() const;
+  int ranks() const { return workers() + servers; }
+  /// "rank 3", of a server "rank 5 (server 1)".
+  std::string nameOf(int rank) const;
 };
 
 /// One of the processes or threads that train together: its place in the grid,
@@ -224,9 +245,18 @@ public:
   /// The group of ranks that differ from this one on the given axes only, in
   /// rank order. All ranks must ask for the same groups in the same order, in
   /// the constructor of their program. The group lives as long as the rank.
+  /// A server is in a group of its own.
   Communicator &communicator(std::initializer_list<const char *> axes);
 
+  /// The same ranks and, behind them, their servers. Of a server that serves
+  /// several such groups `place` selects one.
+  Communicator &withServers(std::initializer_list<const char *> axes,
+                            int place = 0);
+
 private:
+  /// Makes a group; `members` is this rank alone where it is in none.
+  Communicator &make(const std::vector<int> &members);
+
   Parts &parts;
 };
 

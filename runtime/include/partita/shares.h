@@ -6,15 +6,24 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// A parameter server whose owners are the ranks that train: each owns an equal
-// share of every bucket, whatever layers lie in it, so that no large layer
-// makes one rank the bottleneck (Zhang et al., "Poseidon", ATC'17, section 4).
+// A parameter server whose owners are the ranks that train, or servers beside
+// them: each owns an equal share of every bucket, whatever layers lie in it, so
+// that no large layer makes one rank the bottleneck (Zhang et al., "Poseidon",
+// ATC'17, section 4).
 //
 //   const Shares bucket0Shares{dataRanks, 850};
 //   ...
 //   dataRanks.reduceScatter(comm, gradients, bucket0Shares.counts, ...);
 //   update(comm, bucket0Shares.count, parameters + bucket0Shares.begin, ...);
 //   dataRanks.allGather(comm, parameters, bucket0Shares.counts);
+//
+// With servers, here behind four workers:
+//
+//   const Shares bucket0Shares{dataServers, 850, 4};
+//   ...
+//   dataServers.push(comm, gradients, bucket0Shares.counts, ..., 4);
+//   update(comm, bucket0Shares.count, ...);  // on servers
+//   dataServers.fetch(comm, parameters, bucket0Shares.counts, 4);
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +36,13 @@
 
 namespace partita {
 
-/// The shares of `count` elements in a group of ranks, and this rank's own one.
+/// The shares of `total` elements in a group of ranks, and this rank's own one.
+/// The first `workers` ranks of the group have none.
 class Shares {
 public:
-  Shares(const Communicator &group, std::int64_t total)
-      : counts(divide(group.size(), total)), begin(counts.offset(group.rank())),
-        count(counts[group.rank()]) {}
+  Shares(const Communicator &group, std::int64_t total, int workers = 0)
+      : counts(divide(group.size() - workers, total, workers)),
+        begin(counts.offset(group.rank())), count(counts[group.rank()]) {}
 
   /// Elements of each rank's share, which follow one another in rank order.
   const Counts counts;
@@ -41,12 +51,13 @@ public:
 
 private:
   /// As equal as whole cache lines of four-byte elements can be.
-  static std::vector<std::int64_t> divide(int ranks, std::int64_t total) {
+  static std::vector<std::int64_t> divide(int owners, std::int64_t total,
+                                          int workers) {
     constexpr std::int64_t kLine = 16;
     std::int64_t lines = (total + kLine - 1) / kLine, before = 0;
-    std::vector<std::int64_t> result;
-    for (int i = 1; i <= ranks; ++i) {
-      std::int64_t end = std::min(total, lines * i / ranks * kLine);
+    std::vector<std::int64_t> result(workers, 0);
+    for (int i = 1; i <= owners; ++i) {
+      std::int64_t end = std::min(total, lines * i / owners * kLine);
       result.push_back(end - before);
       before = end;
     }
