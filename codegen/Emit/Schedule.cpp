@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "codegen/Emit/Schedule.h"
+#include "dialects/Dist/IR/Servers.h"
 #include "dialects/NN/IR/NNDialect.h"
 #include "mlir/IR/OperationSupport.h"
 #include "llvm/ADT/STLExtras.h"
@@ -57,6 +58,11 @@ private:
         return false;
     for (auto [x, y] : llvm::zip_equal(a->getResults(), b->getResults()))
       partner[x] = y;
+    // Servers: how many there are is a number, for which group is a name.
+    if (spmd::numberOf(a, spmd::kGroupAttr) !=
+            spmd::numberOf(b, spmd::kGroupAttr) ||
+        a->hasAttr(spmd::kServersAttr) != b->hasAttr(spmd::kServersAttr))
+      return false;
     return llvm::TypeSwitch<Operation *, bool>(a)
         .Case<spmd::BufferOp>([&](spmd::BufferOp x) {
           auto y = cast<spmd::BufferOp>(b);
@@ -196,7 +202,8 @@ FailureOr<Schedule> Schedule::read(ModuleOp module) {
   if (!schedule.grid)
     return module.emitError() << "has no attribute " << dist::kGridAttr
                               << "; partition the module before emitting it";
-  int64_t ranks = schedule.grid.getNumRanks();
+  schedule.servers = dist::serversOf(module);
+  int64_t ranks = schedule.grid.getNumRanks() + schedule.servers;
   schedule.classOfRank.assign(ranks, -1);
 
   llvm::StringMap<unsigned> classIndex;
@@ -239,8 +246,10 @@ FailureOr<Schedule> Schedule::read(ModuleOp module) {
   for (unsigned c = 0; c < functions.size(); ++c) {
     if (!functions[c][0])
       return schedule.classes[c].emitError("has no function of phase 'step'");
+    bool isServers = schedule.classes[c]->hasAttr(spmd::kServersAttr);
     auto group = llvm::find_if(schedule.groups, [&](const Group &each) {
-      return matches(functions[each.classes.front()], functions[c]);
+      return isServers == schedule.isServers(each) &&
+             matches(functions[each.classes.front()], functions[c]);
     });
     if (group == schedule.groups.end()) {
       schedule.groups.emplace_back();

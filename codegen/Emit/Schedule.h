@@ -76,9 +76,17 @@ struct Schedule {
   mlir::ModuleOp module;
   dist::GridAttr grid;
   std::vector<spmd::ClassOp> classes;
-  /// The class of every rank.
+  /// The class of every rank; servers come after the ranks of the grid.
   std::vector<int> classOfRank;
+  /// The number of server ranks.
+  int64_t servers = 0;
   std::vector<Group> groups;
+
+  /// Whether the classes of a group are those of servers.
+  bool isServers(const Group &group) const {
+    spmd::ClassOp first = classes[group.classes.front()];
+    return first->hasAttr(spmd::kServersAttr);
+  }
 
   /// Reads and checks a module; errors are diagnostics on its operations.
   static mlir::FailureOr<Schedule> read(mlir::ModuleOp module);

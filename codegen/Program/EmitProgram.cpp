@@ -129,11 +129,23 @@ private:
   SmallString<128> path;
 };
 
+/// Reads a module as a program of the target.
+FailureOr<Schedule> readFor(ModuleOp module, Target target) {
+  FailureOr<Schedule> schedule = Schedule::read(module);
+  if (succeeded(schedule) && schedule->servers > 0 && target == Target::cuda)
+    return module.emitError()
+           << "has " << schedule->servers
+           << " servers, which programs for the target cuda do not have; "
+              "expected none; compile without --servers, the GPUs own the "
+              "parameters of parameter_server then, or for --target cpu";
+  return schedule;
+}
+
 } // namespace
 
 LogicalResult printProgram(ModuleOp module, const EmitOptions &options,
                            raw_ostream &os) {
-  FailureOr<Schedule> schedule = Schedule::read(module);
+  FailureOr<Schedule> schedule = readFor(module, options.target);
   if (failed(schedule))
     return failure();
   std::unique_ptr<TargetPrinter> printer = makePrinter(options.target);
@@ -142,7 +154,7 @@ LogicalResult printProgram(ModuleOp module, const EmitOptions &options,
 
 LogicalResult emitProgram(ModuleOp module, const EmitOptions &options,
                           StringRef folder) {
-  FailureOr<Schedule> schedule = Schedule::read(module);
+  FailureOr<Schedule> schedule = readFor(module, options.target);
   if (failed(schedule))
     return failure();
   std::unique_ptr<TargetPrinter> printer = makePrinter(options.target);

@@ -19,6 +19,104 @@ using namespace mlir;
 
 namespace partita::codegen {
 
+//===----------------------------------------------------------------------===//
+// Communicators and shares
+//===----------------------------------------------------------------------===//
+
+CommunicatorKey::CommunicatorKey(ArrayAttr list) {
+  for (auto axis : list.getAsRange<StringAttr>())
+    axes += (axes.empty() ? "" : ", ") + stringLiteral(axis.getValue());
+}
+
+static ArrayAttr axesOf(Operation *op) {
+  if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
+    return communicate.getAxes();
+  return op->getAttrOfType<ArrayAttr>(spmd::kAxesAttr);
+}
+
+CommunicatorKey::CommunicatorKey(Operation *op) : CommunicatorKey(axesOf(op)) {
+  hasServers = op->hasAttr(spmd::kServersAttr);
+  group = spmd::numberOf(op, spmd::kGroupAttr);
+}
+
+std::string RankPrinter::communicatorOf(const CommunicatorKey &key) const {
+  for (const CommunicatorMember &each : communicators)
+    if (!(each.key < key) && !(key < each.key))
+      return each.name;
+  return "";
+}
+
+int64_t RankPrinter::workersOf(Operation *op) const {
+  int64_t workers = 1;
+  for (auto axis : axesOf(op).getAsRange<StringAttr>())
+    workers *= schedule.grid.getAxisSize(axis.getValue());
+  return workers;
+}
+
+void RankPrinter::collectCommunicators() {
+  std::vector<CommunicatorKey> used;
+  for (const Phase &phase : group.phases)
+    for (const Action &action : phase.actions)
+      if (isa<spmd::CommunicateOp>(action.op()))
+        used.emplace_back(action.op());
+  auto add = [&](const CommunicatorKey &key) {
+    if (!communicatorOf(key).empty())
+      return;
+    std::string hint;
+    SmallVector<StringRef> axes;
+    StringRef(key.axes).split(axes, ", ");
+    for (StringRef axis : axes)
+      hint +=
+          hint.empty() ? camelCase(axis.trim('"')) : typeCase(axis.trim('"'));
+    hint += key.hasServers ? "Servers" : "Ranks";
+    if (key.group > 0)
+      hint += std::to_string(key.group);
+    communicators.push_back({key, names.make(hint)});
+  };
+  if (!schedule.isServers(group)) {
+    llvm::for_each(used, add);
+    if (shared.communicators.empty())
+      for (const CommunicatorMember &each : communicators)
+        shared.communicators.push_back(each.key);
+    return;
+  }
+  // Every rank makes the groups of all ranks, those without it as well.
+  for (const CommunicatorKey &made : shared.communicators) {
+    add(made);
+    for (const CommunicatorKey &key : used)
+      if (made.hasServers && key.axes == made.axes)
+        add(key);
+  }
+}
+
+Value partsOf(Operation *op) {
+  if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
+    return communicate.getBuffer();
+  return cast<spmd::LaunchOp>(op).getOutputs()[0];
+}
+
+const std::string &RankPrinter::sharesOf(const Phase &phase,
+                                         const Action &action) {
+  Value buffer = partsOf(action.op());
+  CommunicatorKey key(action.op());
+  std::string communicator = communicatorOf(key);
+  std::string elements = numbers.size(phase.buffer(buffer).elements());
+  auto found = llvm::find_if(shares, [&](const SharesMember &each) {
+    return each.communicator == communicator && each.elements == elements;
+  });
+  if (found != shares.end())
+    return found->name;
+  std::string hint = phase.buffer(buffer).name().rsplit(" of ").second.str();
+  shares.push_back({communicator, elements,
+                    names.make(camelCase(hint, "flat") + "Shares"),
+                    key.hasServers ? workersOf(action.op()) : 0});
+  return shares.back().name;
+}
+
+//===----------------------------------------------------------------------===//
+// Lines
+//===----------------------------------------------------------------------===//
+
 void RankPrinter::printLaunch(raw_ostream &os, const Phase &phase,
                               size_t action) {
   Launch launch(phase, phase.actions[action]);
@@ -83,20 +181,32 @@ void RankPrinter::printMove(raw_ostream &os, const Phase &phase,
 
 void RankPrinter::printGather(raw_ostream &os) {
   std::string calls;
+  auto print = [&](const Phase &phase, const Action &action, StringRef function,
+                   Value value) {
+    std::string head = "    " + communicatorOf(CommunicatorKey(action.op())) +
+                       "." + function.str() + "(";
+    std::vector<std::string> args = {"comm", locals[&phase.buffer(value)],
+                                     sharesOf(phase, action) + ".counts"};
+    if (function == "fetch")
+      args.push_back(std::to_string(workersOf(action.op())));
+    llvm::raw_string_ostream line(calls);
+    printList(line, head, args, ");", head.size() < 40 ? head.size() : 8);
+  };
   for (const Phase &phase : group.phases)
     for (const Action &action : phase.actions) {
-      auto launch = dyn_cast<spmd::LaunchOp>(action.op());
-      if (!launch || !launch->hasAttr(spmd::kPartsAttr))
+      if (!action.op()->hasAttr(spmd::kPartsAttr))
         continue;
-      std::string communicator = communicatorOf(partsOf(launch).second);
-      std::string counts = sharesOf(phase, action) + ".counts";
+      bool hasServers = action.op()->hasAttr(spmd::kServersAttr);
+      // The state of what servers own is theirs alone.
+      auto push = dyn_cast<spmd::CommunicateOp>(action.op());
+      if (push && hasServers && push.getKind() == "reduce_scatter")
+        print(phase, action, "fetch", push.getBuffer());
+      auto launch = dyn_cast<spmd::LaunchOp>(action.op());
+      if (!launch || hasServers)
+        continue;
       // The parameters come first, and have been fetched.
-      for (Value value : launch.getInputs().drop_front()) {
-        std::string head = "    " + communicator + ".allGather(";
-        llvm::raw_string_ostream line(calls);
-        printList(line, head, {"comm", locals[&phase.buffer(value)], counts},
-                  ");", head.size() < 40 ? head.size() : 8);
-      }
+      for (Value value : launch.getInputs().drop_front())
+        print(phase, action, "allGather", value);
     }
   if (!calls.empty())
     os << "\n  void gather() override {\n" << calls << "  }\n";
@@ -147,20 +257,26 @@ void RankPrinter::printCommunicate(raw_ostream &os, const Phase &phase,
   auto op = cast<spmd::CommunicateOp>(phase.actions[action].op());
   const Buffer &buffer = phase.buffer(op.getBuffer());
   bool isOwned = op->hasAttr(spmd::kPartsAttr);
+  bool hasServers = op->hasAttr(spmd::kServersAttr);
+  bool isFetch = op.getKind() == "all_gather";
   std::string kind = "allReduce";
   if (isOwned)
-    kind = op.getKind() == "all_gather" ? "allGather" : "reduceScatter";
+    kind = isFetch ? "allGather" : "reduceScatter";
+  if (hasServers)
+    kind = isFetch ? "fetch" : "push";
   std::vector<std::string> args = {
       stringifyStream(op.getStream()).str(), readName(os, buffer),
       isOwned ? sharesOf(phase, phase.actions[action]) + ".counts"
               : numbers.size(buffer.elements())};
-  if (kind != "allGather")
+  if (!isFetch)
     args.push_back("Reduction::" + stringifyReduction(op.getReduction()).str());
+  if (hasServers)
+    args.push_back(std::to_string(workersOf(op)));
   if (auto algorithm = op->getAttrOfType<StringAttr>(spmd::kAlgorithmAttr))
     args.push_back("Algorithm::" + algorithm.getValue().str());
   args.push_back(callSite(phase, action));
   std::string head =
-      "    " + communicators[axesText(op.getAxes())] + "." + kind + "(";
+      "    " + communicatorOf(CommunicatorKey(op)) + "." + kind + "(";
   printList(os, head, args, ");", head.size() < 40 ? head.size() : 8);
 }
 

@@ -52,13 +52,6 @@ static StringRef sectionOf(spmd::LaunchOp launch) {
   return section ? section.getValue() : StringRef("forward");
 }
 
-std::string axesText(ArrayAttr axes) {
-  std::string text;
-  for (auto axis : axes.getAsRange<StringAttr>())
-    text += (text.empty() ? "" : ", ") + stringLiteral(axis.getValue());
-  return text;
-}
-
 RankPrinter::RankPrinter(const Schedule &schedule, const Group &group,
                          SharedText &shared, const std::string &modelName,
                          const std::string &number)
@@ -68,10 +61,6 @@ RankPrinter::RankPrinter(const Schedule &schedule, const Group &group,
       moves(schedule.grid, shared.splits) {
   for (const Phase &phase : group.phases)
     shared.names.reserve(callTable(phase));
-}
-
-std::string RankPrinter::communicatorOf(ArrayAttr axes) const {
-  return communicators.find(axesText(axes))->second;
 }
 
 //===----------------------------------------------------------------------===//
@@ -141,47 +130,6 @@ void RankPrinter::collectMembers() {
       }
       locals[&buffer] = it->second;
     }
-}
-
-void RankPrinter::collectCommunicators() {
-  for (const Phase &phase : group.phases)
-    for (const Action &action : phase.actions) {
-      auto op = dyn_cast<spmd::CommunicateOp>(action.op());
-      if (!op)
-        continue;
-      auto [it, isNew] = communicators.insert({axesText(op.getAxes()), ""});
-      if (!isNew)
-        continue;
-      std::string hint;
-      for (auto axis : op.getAxes().getAsRange<StringAttr>())
-        hint += hint.empty() ? camelCase(axis.getValue())
-                             : typeCase(axis.getValue());
-      it->second = names.make(hint + "Ranks");
-      communicatorList.emplace_back(it->first, it->second);
-    }
-}
-
-std::pair<Value, ArrayAttr> partsOf(Operation *op) {
-  if (auto communicate = dyn_cast<spmd::CommunicateOp>(op))
-    return {communicate.getBuffer(), communicate.getAxes()};
-  return {cast<spmd::LaunchOp>(op).getOutputs()[0],
-          op->getAttrOfType<ArrayAttr>(spmd::kAxesAttr)};
-}
-
-const std::string &RankPrinter::sharesOf(const Phase &phase,
-                                         const Action &action) {
-  auto [buffer, axes] = partsOf(action.op());
-  std::string communicator = communicatorOf(axes);
-  std::string elements = numbers.size(phase.buffer(buffer).elements());
-  auto found = llvm::find_if(shares, [&](const SharesMember &each) {
-    return each.communicator == communicator && each.elements == elements;
-  });
-  if (found != shares.end())
-    return found->name;
-  std::string hint = phase.buffer(buffer).name().rsplit(" of ").second.str();
-  shares.push_back(
-      {communicator, elements, names.make(camelCase(hint, "flat") + "Shares")});
-  return shares.back().name;
 }
 
 void RankPrinter::collectShares() {
@@ -447,12 +395,17 @@ void RankPrinter::print(raw_ostream &os) {
   }
 
   printCalls(os);
-  printComment(os,
-               "One rank's part of every step. Work is issued on two streams: "
-               "compute runs the kernels, comm what ranks tell each other. "
-               "Each works in order, and waits for points that the other has "
-               "recorded.",
-               0, "/// ");
+  printComment(
+      os,
+      schedule.isServers(group)
+          ? "A server's part of every step: it owns parameters, adds "
+            "up the gradients that the ranks of the grid push, updates "
+            "what it owns, and lets the ranks fetch it."
+          : "One rank's part of every step. Work is issued on two streams: "
+            "compute runs the kernels, comm what ranks tell each other. "
+            "Each works in order, and waits for points that the other has "
+            "recorded.",
+      0, "/// ");
   os << "class " << className << " final : public RankProgram {\npublic:\n"
      << constructor << phases << "\nprivate:\n";
   if (!numbers.empty()) {
@@ -517,16 +470,28 @@ void RankPrinter::printMembers(raw_ostream &os) {
       printWithComment(os, declaration(buffer, member.name, /*isMember=*/true),
                        comment, 2);
     }
-  if (!communicatorList.empty())
-    os << "\n  // The ranks that differ from this one along grid axes.\n";
-  for (const auto &[axes, name] : communicatorList)
-    os << "  Communicator &" << name << " = rank.communicator({" << axes
-       << "});\n";
+  if (!communicators.empty()) {
+    os << '\n';
+    printComment(os,
+                 schedule.isServers(group)
+                     ? "All ranks make all groups together; servers are in "
+                       "those that they serve."
+                     : "The ranks that differ from this one along grid axes.",
+                 2);
+  }
+  for (const auto &[key, name] : communicators) {
+    std::string args = "{" + key.axes + "}";
+    if (key.hasServers && schedule.isServers(group))
+      args += ", " + std::to_string(key.group);
+    os << "  Communicator &" << name << " = rank."
+       << (key.hasServers ? "withServers(" : "communicator(") << args << ");\n";
+  }
   if (!shares.empty())
     os << "\n  // What this rank owns of buckets, and the others do.\n";
   for (const SharesMember &each : shares)
     os << "  const Shares " << each.name << "{" << each.communicator << ", "
-       << each.elements << "};\n";
+       << each.elements
+       << (each.workers ? ", " + std::to_string(each.workers) : "") << "};\n";
   std::vector<std::string> events;
   for (const std::string &event : eventList)
     events.push_back(event + "{device}");
@@ -536,8 +501,9 @@ void RankPrinter::printMembers(raw_ostream &os) {
     printList(os, "  Event ", events, ";", 8);
   if (!moves.empty())
     os << "\n  // Tensors that change their layout.\n";
-  moves.printMembers(os, numbers,
-                     [&](ArrayAttr axes) { return communicatorOf(axes); });
+  moves.printMembers(os, numbers, [&](ArrayAttr axes) {
+    return communicatorOf(CommunicatorKey(axes));
+  });
   if (!objects.empty())
     os << "\n  // Kernels of the library, in the order of their first use.\n";
   for (const LibraryObject &object : objects) {
@@ -618,6 +584,11 @@ void RankPrinter::printWhy(raw_ostream &os, const Phase &phase,
     over += " " + commentText(axis.getValue());
   std::string kind = op.getKind().str();
   std::replace(kind.begin(), kind.end(), '_', ' ');
+  if (op->hasAttr(spmd::kServersAttr))
+    kind = op.getKind() == "all_gather"
+               ? "from the servers to the ranks"
+               : "from the ranks to the servers, " +
+                     stringifyReduction(op.getReduction()).str();
   bool isNamed = isPartOfMove(op) || op->hasAttr(spmd::kPartsAttr);
   std::string text = isNamed
                          ? commentText(op.getLabel(), 600) + ": " + kind + over

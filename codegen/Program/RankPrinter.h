@@ -20,8 +20,27 @@
 #include "codegen/Emit/Schedule.h"
 
 #include <map>
+#include <tuple>
 
 namespace partita::codegen {
+
+/// The communicator of a communication, or of an action with `parts`.
+struct CommunicatorKey {
+  /// The axes as arguments: "pr", "pc".
+  std::string axes;
+  bool hasServers = false;
+  /// Which of a server's groups.
+  int64_t group = 0;
+
+  /// Of a move over these axes; of an action.
+  explicit CommunicatorKey(mlir::ArrayAttr axes);
+  explicit CommunicatorKey(mlir::Operation *op);
+
+  bool operator<(const CommunicatorKey &other) const {
+    return std::tie(axes, hasServers, group) <
+           std::tie(other.axes, other.hasServers, other.group);
+  }
+};
 
 /// What all groups of a program share.
 struct SharedText {
@@ -31,14 +50,13 @@ struct SharedText {
   Names names;
   GeneratedKernels generated;
   SplitTables splits;
+  /// The communicators of the grid's ranks in the order of their first use,
+  /// which is the order in which all ranks make theirs, servers too.
+  std::vector<CommunicatorKey> communicators;
 };
 
-/// The axes of a communication as arguments.
-std::string axesText(mlir::ArrayAttr axes);
-
-/// The flat buffer that an action with `parts` works on, and the axes of its
-/// communicator.
-std::pair<mlir::Value, mlir::ArrayAttr> partsOf(mlir::Operation *op);
+/// The flat buffer that an action with `parts` works on.
+mlir::Value partsOf(mlir::Operation *op);
 
 /// The nodes of a location as one name, or "".
 std::string layerName(mlir::Location loc);
@@ -72,6 +90,12 @@ private:
   /// Shares of flat buffers, one per communicator and size.
   struct SharesMember {
     std::string communicator, elements, name;
+    /// Ranks before the servers that own them; 0 where there are none.
+    int64_t workers = 0;
+  };
+  struct CommunicatorMember {
+    CommunicatorKey key;
+    std::string name;
   };
   struct Member {
     const Buffer *buffer;
@@ -105,6 +129,8 @@ private:
                         size_t action);
   /// gather(), where owners keep what others do not have.
   void printGather(llvm::raw_ostream &os);
+  /// The ranks of the grid in a communicator.
+  int64_t workersOf(mlir::Operation *op) const;
   /// The tables of call sites.
   void printCalls(llvm::raw_ostream &os);
   std::string callTable(const Phase &phase) const;
@@ -113,7 +139,7 @@ private:
   void printLayer(llvm::raw_ostream &os, mlir::Location loc,
                   llvm::StringRef section);
   void printMembers(llvm::raw_ostream &os);
-  std::string communicatorOf(mlir::ArrayAttr axes) const;
+  std::string communicatorOf(const CommunicatorKey &key) const;
   std::string declaration(const Buffer &buffer, llvm::StringRef name,
                           bool isMember);
   std::string describe(const Buffer &buffer);
@@ -138,8 +164,7 @@ private:
   std::map<std::string, int> objectIndex;
   std::vector<SharesMember> shares;
   std::vector<Member> members;
-  std::map<std::string, std::string> communicators; ///< Axes to name.
-  std::vector<std::pair<std::string, std::string>> communicatorList;
+  std::vector<CommunicatorMember> communicators;
   /// Per phase and event.
   std::map<std::pair<const Phase *, int64_t>, std::string> eventNames;
   std::vector<std::string> eventList;

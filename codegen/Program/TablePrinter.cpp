@@ -159,7 +159,11 @@ LogicalResult TablePrinter::collect() {
         return place;
     return list.emplace_back();
   };
-  for (const Group &group : schedule.groups)
+  for (const Group &group : schedule.groups) {
+    if (schedule.isServers(group)) {
+      collectServed(group);
+      continue;
+    }
     for (const Phase &phase : group.phases)
       for (const Buffer &buffer : phase.buffers) {
         Place *place = nullptr;
@@ -192,10 +196,15 @@ LogicalResult TablePrinter::collect() {
         if (failed(note(*place, buffer, group, phase.name)))
           return failure();
       }
+  }
   // The runtime asks every rank for every tensor, each element of which is on
   // one rank or is the same on several.
   auto check = [&](const Place &place) -> LogicalResult {
-    auto it = llvm::find(place.offsets, -1);
+    spmd::ClassOp missing;
+    for (auto [classOp, offset] :
+         llvm::zip_equal(schedule.classes, place.offsets))
+      if (offset == -1 && !missing && !classOp->hasAttr(spmd::kServersAttr))
+        missing = classOp;
     spmd::BufferOp op = place.op;
     for (const Cut &cut :
          cutsOf(schedule.grid, layoutOf(op), wholeType(op).getShape()))
@@ -206,9 +215,8 @@ LogicalResult TablePrinter::collect() {
                << layoutOf(op)
                << "; only values inside a step may lie so, move it to "
                   "another layout first";
-    if (it == place.offsets.end())
+    if (!missing)
       return success();
-    spmd::ClassOp missing = schedule.classes[it - place.offsets.begin()];
     return op.emitError() << stringifyPurpose(op.getPurpose()) << " '"
                           << op.getName() << "' has no buffer in class '"
                           << missing.getSymName() << "'";
@@ -227,7 +235,53 @@ LogicalResult TablePrinter::collect() {
     if (auto it = variables.find(op.getSymName()); it != variables.end())
       if (failed(check(it->second)))
         return failure();
+  // What only servers have, the state of what they own.
+  for (auto &[name, served] : servedVariables) {
+    Place &place = variables[name];
+    if (place.op)
+      continue;
+    place.op = served.op;
+    place.offsets.assign(classes, -1);
+  }
   return success();
+}
+
+void TablePrinter::collectServed(const Group &group) {
+  for (const Phase &phase : group.phases)
+    for (const Buffer &buffer : phase.buffers) {
+      if (buffer.purpose() != spmd::Purpose::variable)
+        continue;
+      Served &served = servedVariables[buffer.name().str()];
+      served.op = buffer.op();
+      served.offsets.resize(schedule.classes.size());
+      for (auto [c, offset] : llvm::zip_equal(group.classes, buffer.offset))
+        served.offsets[c].push_back(offset);
+    }
+}
+
+void TablePrinter::printServed(raw_ostream &os) const {
+  if (schedule.servers == 0)
+    return;
+  os << "\n  // What servers own: variable, axes of their groups, and where it "
+        "lies for\n  // each group that they serve, per rank class.\n";
+  ModuleOp module = schedule.module;
+  for (auto op : module.getOps<nn::VariableOp>()) {
+    auto it = servedVariables.find(op.getSymName().str());
+    if (it == servedVariables.end())
+      continue;
+    std::vector<int64_t> axes;
+    spmd::BufferOp buffer = it->second.op;
+    if (auto list = buffer->getAttrOfType<ArrayAttr>(spmd::kAxesAttr))
+      for (auto axis : list.getAsRange<StringAttr>())
+        axes.push_back(schedule.grid.findAxis(axis.getValue()));
+    std::string offsets;
+    for (const std::vector<int64_t> &each : it->second.offsets)
+      offsets += (offsets.empty() ? "" : ", ") + braces(each);
+    printList(
+        os, "  p.served.push_back({",
+        {stringLiteral(op.getSymName()), braces(axes), "{" + offsets + "}"},
+        "});", 6);
+  }
 }
 
 std::string TablePrinter::tensorArguments(const Place &place,
@@ -284,6 +338,8 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
     axes.push_back("{" + stringLiteral(axis.getValue()) + ", " +
                    std::to_string(size) + "}");
   printList(os, "  p.grid = {", axes, "};", 12);
+  if (schedule.servers > 0)
+    os << "  p.servers = " << schedule.servers << ";\n";
   os << "  p.globalBatch = " << batch.getInt() << ";\n";
   std::vector<std::string> numbers;
   for (int c : schedule.classOfRank)
@@ -335,6 +391,7 @@ LogicalResult TablePrinter::print(raw_ostream &os) {
                         layoutOf(op))};
     printList(os, "  addVariable(", args, ");", 14);
   }
+  printServed(os);
   if (!gradients.empty())
     os << "\n  // Gradients, under the names of their parameters.\n";
   ModuleOp top = schedule.module;

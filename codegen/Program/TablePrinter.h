@@ -17,6 +17,8 @@
 #include "codegen/Emit/Splits.h"
 #include "dialects/NN/IR/NNOps.h"
 
+#include <map>
+
 namespace partita::codegen {
 
 /// A variable of the module that the program keeps in its arena.
@@ -46,7 +48,15 @@ private:
     spmd::BufferOp op;
     std::vector<int64_t> offsets;
   };
+  /// Where a variable lies on servers: per class one place for each group that
+  /// a server serves.
+  struct Served {
+    spmd::BufferOp op;
+    std::vector<std::vector<int64_t>> offsets;
+  };
   mlir::LogicalResult collect();
+  void collectServed(const Group &group);
+  void printServed(llvm::raw_ostream &os) const;
   std::string tensorArguments(const Place &place, llvm::StringRef tensorName,
                               mlir::RankedTensorType type,
                               dist::LayoutAttr layout);
@@ -59,6 +69,7 @@ private:
   std::vector<Place> inputs, gradients;
   std::vector<std::pair<std::string, Place>> results; ///< Phase and place.
   llvm::StringMap<Place> variables;
+  std::map<std::string, Served> servedVariables;
 };
 
 } // namespace partita::codegen
