@@ -23,7 +23,7 @@ also loss and accuracy of --eval and the outputs of --predict. --methods N adds
 mixes in which every parameter draws how its gradient is combined (all_reduce
 by each algorithm, parameter_server, factor_broadcast where it is legal), by
 turns under data parallelism over --ranks and under random splits, and in which
-bucket size and all switches of overlap are drawn; these run without the norms
+servers, bucket size and all switches of overlap are drawn; these run without the norms
 and gradients of each step, so that steps overlap. Programs are compiled without
 optimisation, for there are many of them.
 """
@@ -187,6 +187,14 @@ class Model:
             name: entry["sync"] == "factor_broadcast"
             for name, entry in json.loads(plan.stdout)["parameters"].items()
         }
+
+    def can_serve(self, options, servers):
+        """Whether some parameter is left to servers."""
+        plan = self.compile(options + ["--servers", str(servers)],
+                            "--emit=plan-file")
+        if plan.returncode and "no parameter for them" not in plan.stderr:
+            raise RuntimeError("compile: " + plan.stderr.strip()[:2000])
+        return plan.returncode == 0
 
 
 class Sweep:
@@ -406,12 +414,17 @@ def method_plans(model, layers, grids, ranks, count, draw):
             options += ["--sync", name + "=" + draw.choice(methods)]
         if draw.random() < 0.3:
             options += ["--sync", "poseidon"]
+        servers = draw.randint(1, 4) if draw.random() < 0.5 else 0
+        if servers and model.can_serve(options, servers):
+            options += ["--servers", str(servers)]
+        else:
+            servers = 0
         options += ["--bucket-size", draw.choice(["1K", "16K", "4M"])]
         for switch in ("--overlap", "--priorities", "--overlap-steps",
                        "--overlap-halos"):
             if draw.random() < 0.25:
                 options += [switch, "off"]
-        yield "methods %d" % i, options, size, 0
+        yield "methods %d" % i, options, size, servers
 
 
 def main():

@@ -41,6 +41,12 @@ PROGRAMS = [
     ("lenet5", 4, HALOS + ["--sync", "poseidon", "--bucket-size", "4K"]),
     ("resnet_tiny", 4, HALOS + ["--sync", "*=all_reduce:tree"]),
     ("unet_tiny", 4, HALOS + ["--overlap", "off"]),
+    # Two groups with one server that serves both, and one with three.
+    ("mlp", 5, ["--grid", "pr=2,pc=2", "--split", "*=batch:pc,model:pr",
+                "--sync", "parameter_server", "--servers", "1",
+                "--optimizer", "adam", "--bucket-size", "16K"]),
+    ("lenet5", 6, ["--ranks", "3", "--sync", "fc*=parameter_server",
+                   "--servers", "3", "--bucket-size", "4K"]),
     ("gpt_tiny", 4, GPT + ["--sync", "poseidon", "--bucket-size", "4K"]),
 ]
 

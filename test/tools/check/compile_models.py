@@ -21,6 +21,10 @@ GRIDS = {
     "2x2-paper": ["--batch", "4", "--grid", "2x2:paper"],
     "2x3-paper": ["--batch", "7", "--grid", "2x3:paper", "--overlap", "off",
                   "--bucket-size", "16384"],
+    "3-served": ["--batch", "4", "--ranks", "3", "--sync", "parameter_server",
+                 "--servers", "2"],
+    "2x2-served": ["--batch", "4", "--grid", "2x2:paper", "--sync",
+                   "parameter_server", "--servers", "3"],
 }
 
 

@@ -11,7 +11,8 @@ brute-force search over the order of a step says that it is not.
 """
 
 import call_faults
+import server_faults
 import value_faults
 from fault_kinds import FAULTS
 
-__all__ = ["FAULTS", "call_faults", "value_faults"]
+__all__ = ["FAULTS", "call_faults", "server_faults", "value_faults"]
