@@ -50,6 +50,7 @@ static void printHead(const Schedule &schedule, StringRef name,
   for (auto [c, op] : llvm::enumerate(schedule.classes)) {
     spmd::ClassOp each = op;
     os << "//   class " << c << "     " << describeRanks(each.getRanks())
+       << (each->hasAttr(spmd::kServersAttr) ? ", servers" : "")
        << ": an arena of " << *each.getArenaBytes() << " bytes\n";
   }
   os << '\n';
