@@ -15,10 +15,11 @@ include "mlir/Pass/PassBase.td"
 def PartitionProgram : Pass<"partita-partition-program", "::mlir::ModuleOp"> {
   let summary = "make one program per rank class, on local shapes";
   let description = [{
-    What: finds the classes of ranks with equal local shapes and copies every
-    function once per class with local types. Where a value does not lie as its
-    user needs it, a shortest path of moves brings it there: slices, gathers,
-    halos, reductions (dialects/Dist/IR/Redistribution.h); a second user of the
+    What: finds the classes of ranks with equal local shapes (and, with
+    `dist.servers`, as many servers for their group) and copies every function
+    once per class with local types. Where a value does not lie as its user
+    needs it, a shortest path of moves brings it there: slices, gathers, halos,
+    reductions (dialects/Dist/IR/Redistribution.h); a second user of the
     same layout shares them. A sum of two partial values stays partial, so that
     a shared weight's gradient is combined once. Ranks whose part of an
     operation is empty leave it out, but no collective.

@@ -193,7 +193,9 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     itself needs are waited for at once. A move between layouts becomes a pack
     into a staging buffer, a communication of that, and an unpack; a slice is
     one launch. Where a rank class has no elements to compute, the launch is
-    left out, but never a communication.
+    left out, but never a communication. Where the module has `dist.servers`,
+    ranks push and fetch the buckets that they own, and classes of servers are
+    added: what these do between the two.
 
     Needs: local tensors, after partita-fuse-pointwise.
 

@@ -27,6 +27,8 @@ def Dist_Dialect : Dialect {
     to every operation and `dist.sync` to every parameter; `partition` turns
     them into local shapes and collectives, and keeps `#dist.layout` on what
     the program exchanges with its surroundings (inputs, outputs, variables).
+    `dist.servers` on the module counts ranks beside the grid that own the
+    parameters of `parameter_server` (Servers.h).
 
         data = 4, rows of a [64, 10] tensor:     rank 0  rows  0..15
           #dist.layout<[[data], []]>             rank 1  rows 16..31  ...
