@@ -24,12 +24,17 @@ import exactness
 
 BOTH = ["--grid", "pr=2,pc=2", "--split", "*=batch:pc,model:pr"]
 UNEVEN = ["--grid", "pr=3,pc=2", "--split", "*=batch:pc,model:pr"]
+SHARDS = ["--grid", "pr=11,pc=2", "--split", "*=batch:pc,model:pr",
+          "--bucket-size", "1K"]
+KINDS = ["--grid", "a=2,b=2,c=2", "--split", "*=batch:a+c", "--split",
+         "/net/net.1/Gemm=batch:a,model:b"]
 HALOS = ["--grid", "pr=2,pc=2", "--split", "*=batch:pc,domain.h:pr"]
 PS = ["--sync", "parameter_server"]
 
 # Model, how it is trained, and (label, options, workers, servers).
 CASES = [
-    ("mlp", ["--optimizer", "adamw", "--weight-decay", "0.01"], [
+    ("mlp", ["--optimizer", "adamw", "--lr", "0.001", "--weight-decay",
+             "0.01"], [
         ("one server", ["--ranks", "2"] + PS, 2, 1),
         ("uneven batch", ["--ranks", "3", "--bucket-size", "16K"] + PS, 3, 2),
         ("more servers than workers", ["--ranks", "2"] + PS, 2, 3),
@@ -39,7 +44,9 @@ CASES = [
         ("two groups, one server", BOTH + PS, 4, 1),
         ("two groups, three servers", BOTH + PS, 4, 3),
         ("three groups, two servers", UNEVEN + PS, 6, 2),
-        ("empty parts", ["--ranks", "7"] + PS, 7, 2),
+        ("groups over one axis and over two", KINDS + PS, 8, 3),
+        ("groups without a part", SHARDS + PS, 22, 5),
+        ("empty parts of the batch", ["--ranks", "7"] + PS, 7, 2),
     ]),
     ("lenet5", ["--momentum", "0.9", "--nesterov"], [
         ("filters", ["--ranks", "3", "--sync", "conv*=parameter_server",
