@@ -112,8 +112,8 @@ Watchdog::Watchdog(double seconds, std::vector<RankLog *> ranks, int size,
   peers.resize(this->beacon ? static_cast<std::size_t>(size) : 0);
   for (std::size_t peer = 0; peer < peers.size(); ++peer) {
     peers[peer].heard = Clock::now();
-    peers[peer].status = statusOf(static_cast<int>(peer),
-                                  this->ranks.front()->workers);
+    peers[peer].status =
+        statusOf(static_cast<int>(peer), this->ranks.front()->workers);
   }
   thread = std::thread([this] { serve(); });
 }

@@ -52,6 +52,56 @@ TEST(ServerGroups, FewerServersThanGroups) {
   EXPECT_EQ(groups.membersFor(0, 1), (std::vector<int>{0}));
 }
 
+/// Two ranks that train and a server that owns `w` and its momentum.
+Program servedProgram() {
+  Program program = programOf({{"data", 2}}, 1);
+  program.name = "test";
+  program.globalBatch = 2;
+  program.classOfRank = {0, 0, 1};
+  program.arenaBytes = {64, 64};
+  program.loss = {"loss", DType::f32, {}, {}, {32, -1}};
+  program.variables = {
+      {{"w", DType::f32, {8}, {}, {0, -1}}, Role::parameter, 1.0},
+      {{"w.m", DType::f32, {8}, {}, {-1, -1}}, Role::optimizer, 0.0}};
+  program.served = {{"w", {0}, {{}, {0}}}, {"w.m", {0}, {{}, {32}}}};
+  return program;
+}
+
+std::string faultOf(const Program &program) {
+  try {
+    checkTables(program);
+  } catch (const Error &error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ServerGroups, TablesOfServersAreChecked) {
+  EXPECT_EQ(faultOf(servedProgram()), "");
+  auto expectFault = [](const Program &program, const std::string &text) {
+    std::string found = faultOf(program);
+    EXPECT_NE(found.find(text), std::string::npos) << found;
+  };
+  Program program = servedProgram();
+  program.served[0].name = "v";
+  expectFault(program, "servers have 'v', which is no variable");
+  program = servedProgram();
+  program.served[0].offsets[1] = {};
+  expectFault(program, "'w' has 0 places on rank 2 (server 0), expected 1");
+  program = servedProgram();
+  program.served[1].offsets[1] = {48};
+  expectFault(program, "'w.m' lies outside the arena of rank 2");
+  program = servedProgram();
+  program.served.pop_back();
+  expectFault(program, "'w.m' lies outside the arena of rank 0");
+  program = servedProgram();
+  program.variables[0].tensor.offsets[0] = -1;
+  expectFault(program, "'w' lies outside the arena of rank 0");
+  program = servedProgram();
+  program.classOfRank.pop_back();
+  expectFault(program, "classOfRank has 2 entries, expected one for each of 3");
+}
+
 TEST(ServerGroups, RanksAgreeInEveryRound) {
   for (int servers = 1; servers <= 14; ++servers) {
     Program program = programOf({{"a", 2}, {"b", 3}, {"c", 2}}, servers);
