@@ -36,13 +36,21 @@ void ValueCheck::visitCall(const Action &call) {
     return;
   }
   checkParameterWrite(buffer, nullptr);
-  for (const Values::Piece &piece : read(call.buffer))
-    if (isGood && !isLeftInGap(buffer, *piece.value))
-      checkReducible(call, *piece.value);
+  read(call.buffer);
   if (!isGood)
     return;
   values.update(buffer.bytes, [&](const Bytes &bytes, Value &value) {
-    if (!isLeftInGap(buffer, value))
+    bool isPart = !isLeftInGap(buffer, value) && value.spoiled < 0;
+    std::optional<Finding> problem =
+        isPart ? reductionProblem(call, value) : std::nullopt;
+    if (problem && buffer.purpose == Purpose::bucket) {
+      value.spoiled = static_cast<int>(spoils.size());
+      spoils.push_back(std::move(*problem));
+      return;
+    }
+    if (problem && isGood)
+      refuse(std::move(*problem));
+    if (isPart && isGood)
       meet(call,
            {bytes.begin - buffer.bytes.begin, bytes.end - buffer.bytes.begin},
            value);
@@ -104,27 +112,29 @@ void ValueCheck::divided(const Action &call, Value &value) const {
   value.isGone = call.servers > 0 && !in.isServers;
 }
 
-void ValueCheck::checkReducible(const Action &call, const Value &value) {
+std::optional<Finding> ValueCheck::reductionProblem(const Action &call,
+                                                    const Value &value) const {
   AxisSet axes = certificate.significant(call.axes);
   const std::string &name =
       value.buffer >= 0 ? phase.buffers[value.buffer].name : call.label;
   if (!value.isWhole() || value.packedFor >= 0 || value.receivedBy >= 0)
-    return refuse("a call reduces what is divided or in the middle of a "
-                  "move",
-                  "'" + name + "'", "a whole value",
-                  "look for a reduction that is issued twice");
+    return findingOf("a call reduces what is divided or in the middle of a "
+                     "move",
+                     "'" + name + "'", "a whole value",
+                     "look for a reduction that is issued twice");
   if (value.neutral != Reduction::none) {
-    if (value.neutral != call.reduction)
-      refuse("a rank with nothing to add changes the result",
-             "'" + name + "' is neutral to " +
-                 std::string(check::nameOf(value.neutral)),
-             check::nameOf(call.reduction), "compile again");
-    return;
+    if (value.neutral == call.reduction)
+      return std::nullopt;
+    return findingOf("a rank with nothing to add changes the result",
+                     "'" + name + "' is neutral to " +
+                         std::string(check::nameOf(value.neutral)),
+                     std::string(check::nameOf(call.reduction)),
+                     "compile again");
   }
   if (value.isUnknown)
-    return;
+    return std::nullopt;
   if (axes & ~value.partial)
-    return refuse(
+    return findingOf(
         "a value is reduced over an axis over which it is not "
         "partial",
         "'" + name + "' is " +
@@ -137,9 +147,11 @@ void ValueCheck::checkReducible(const Action &call, const Value &value) {
         "it would be counted once per rank; look for a reduction "
         "that is issued twice");
   if (axes && value.by != call.reduction)
-    refuse("a value is reduced by another operation than its parts need",
-           check::nameOf(call.reduction), check::nameOf(value.by),
-           "compile again");
+    return findingOf("a value is reduced by another operation than its parts "
+                     "need",
+                     std::string(check::nameOf(call.reduction)),
+                     std::string(check::nameOf(value.by)), "compile again");
+  return std::nullopt;
 }
 
 void ValueCheck::visitFetch(const Action &call) {
@@ -217,7 +229,8 @@ void ValueCheck::visitMove(const Action &call) {
       continue;
     Value plain = value;
     plain.packedFor = -1;
-    checkReducible(call, plain);
+    if (std::optional<Finding> problem = reductionProblem(call, plain))
+      return refuse(std::move(*problem));
   }
   if (!isGood)
     return;

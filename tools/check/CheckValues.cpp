@@ -42,9 +42,20 @@ void ValueCheck::run() {
 void ValueCheck::refuse(const std::string &what, const std::string &found,
                         const std::string &expected, const std::string &advice,
                         const std::string &where) {
+  refuse(findingOf(what, found, expected, advice, where));
+}
+
+Finding ValueCheck::findingOf(const std::string &what, const std::string &found,
+                              const std::string &expected,
+                              const std::string &advice,
+                              const std::string &where) const {
+  return {what, placeOf(in, &phase, at) + where, found, expected, advice};
+}
+
+void ValueCheck::refuse(Finding finding) {
   if (!report)
     return;
-  report->add({what, placeOf(in, &phase, at) + where, found, expected, advice});
+  report->add(std::move(finding));
   isGood = false;
 }
 

@@ -47,6 +47,10 @@ std::vector<Values::Piece> ValueCheck::read(int index) {
   for (const Values::Piece &piece : found) {
     if (piece.bytes.begin == covered)
       covered = piece.bytes.end;
+    if (piece.value->spoiled >= 0 && buffer.purpose != Purpose::bucket) {
+      refuse(spoils[piece.value->spoiled]);
+      return found;
+    }
     if (piece.value->buffer < 0 || isSameContent(piece.value->buffer, index))
       continue;
     refuse("a buffer is read after it was overwritten",

@@ -83,6 +83,8 @@ void ValueCheck::checkGradient(const Action &launch, const ParameterUse &use,
     const Value &value = *piece.value;
     if (piece.bytes.begin == covered)
       covered = piece.bytes.end;
+    if (value.spoiled >= 0)
+      return refuse(spoils[value.spoiled]);
     if (value.partial)
       return refuse(
           "a parameter is updated with a gradient that is not "
@@ -141,6 +143,8 @@ void ValueCheck::checkPushed(const Action &call, const ParameterUse &use,
   for (const Values::Piece &piece : values.in(use.gradient)) {
     if (piece.bytes.begin == covered)
       covered = piece.bytes.end;
+    if (piece.value->spoiled >= 0)
+      return refuse(spoils[piece.value->spoiled]);
     if (!piece.value->isGone ||
         piece.value->combined != certificate.significant(parameter.partial))
       return refuse(

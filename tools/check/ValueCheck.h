@@ -31,6 +31,8 @@
 #include "SentValues.h"
 #include "Values.h"
 
+#include <optional>
+
 namespace partita::check {
 
 /// One class in one phase. It stops at the first contradiction, since what
@@ -47,6 +49,10 @@ public:
   void run();
 
 private:
+  Finding findingOf(const std::string &what, const std::string &found,
+                    const std::string &expected, const std::string &advice,
+                    const std::string &where = "") const;
+  void refuse(Finding finding);
   void refuse(const std::string &what, const std::string &found,
               const std::string &expected, const std::string &advice,
               const std::string &where = "");
@@ -98,7 +104,9 @@ private:
   void meet(const Action &call, const Bytes &bytes, Value &value);
   void reduced(const Action &call, Value &value);
   void divided(const Action &call, Value &value) const;
-  void checkReducible(const Action &call, const Value &value);
+  /// Why a call cannot reduce a value, if it cannot.
+  std::optional<Finding> reductionProblem(const Action &call,
+                                          const Value &value) const;
   void visitFetch(const Action &call);
   /// A server has got the gradient of what it sends.
   void checkPushed(const Action &call, const ParameterUse &use,
@@ -128,6 +136,8 @@ private:
   std::vector<bool> isMember;
   std::set<std::pair<int, std::int64_t>> unpacked;
   std::vector<std::pair<Bytes, Value>> pendingWrites;
+  /// What is wrong with spoiled values.
+  std::vector<Finding> spoils;
 };
 
 } // namespace partita::check

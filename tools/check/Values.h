@@ -27,6 +27,10 @@ struct Value {
   Reduction by = Reduction::none;
   /// Changes nothing when it is combined by this; none for other values.
   Reduction neutral = Reduction::none;
+  /// A call over several parts has changed it though it was no such part: bytes
+  /// between the parts may hold anything. Says what is wrong when somebody
+  /// reads it (a number of ValueCheck); -1 for all others.
+  int spoiled = -1;
   /// Made of nothing that this rank has: what it is, those know who send it.
   bool isUnknown = false;
   /// Axes over which it has been combined since a kernel computed it, and the
