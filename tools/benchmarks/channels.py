@@ -6,8 +6,9 @@
 #===----------------------------------------------------------------------===#
 """The time of all-reduces over MPI on this machine, by algorithm and size.
 
-`mpi` is the library's own MPI_Allreduce, `push+fetch` the way to servers and
-back with half of the ranks as servers. For each size two lines: the median of
+`mpi` is the library's own MPI_Allreduce, `reduce_scatter` and `all_gather` are
+what owners among the ranks use, `push+fetch` is the way to servers and back with
+half of the ranks as servers. For each size two lines: the median of
 the milliseconds on the slowest rank, and the milliseconds of processor time
 that a rank takes, which is what computing at the same time loses.
 
@@ -77,11 +78,11 @@ def run(arguments):
           f"{place_of(arguments)}"
           f"{', computing meanwhile' if arguments.busy else ''}; milliseconds "
           "measured, elapsed and of the processors")
-    print(f"{'size':<18}" + "".join(f"{name:>13}" for name in names))
+    print(f"{'size':<18}" + "".join(f"{name:>15}" for name in names))
     for size, row in table.items():
         for place, label in [(0, text_of(size)), (1, "  processors")]:
             print(f"{label:<18}" + "".join(
-                f"{row[name][place]:>13.3f}" for name in names))
+                f"{row[name][place]:>15.3f}" for name in names))
 
 
 def place_of(arguments):
