@@ -164,15 +164,36 @@ void ClassMemory::formBuckets(func::FuncOp step,
   llvm::stable_sort(updates, [&](const auto &a, const auto &b) {
     return factOf(facts.order, a.second) < factOf(facts.order, b.second);
   });
+  auto largestOf = [&](Operation *update) {
+    auto largest =
+        facts.largestGradient.find(nn::updatedVariable(update).str());
+    return largest == facts.largestGradient.end()
+               ? nn::byteSize(nn::tensorType(gradientOf(update)))
+               : largest->second;
+  };
   // What the last gradient of a kind has to wait for is exposed: the next step
-  // begins with its parameter.
-  SmallVector<std::pair<BucketKind, Operation *>> last;
+  // begins with its parameter. Small ones before it go with it.
+  struct Last {
+    BucketKind kind;
+    Operation *first;
+    int64_t bytes;
+    bool isOpen;
+  };
+  SmallVector<Last> last;
   if (bucketSizes.separatesLast)
     for (auto [ready, update] : llvm::reverse(updates)) {
       BucketKind kind = kindOf(update);
-      if (llvm::none_of(last,
-                        [&](const auto &entry) { return entry.first == kind; }))
-        last.push_back({kind, update});
+      int64_t bytes = largestOf(update);
+      auto found = llvm::find_if(
+          last, [&](const Last &entry) { return entry.kind == kind; });
+      if (found == last.end()) {
+        last.push_back({kind, update, bytes, true});
+      } else if (found->isOpen) {
+        found->bytes += bytes;
+        found->isOpen = found->bytes <= kWorthACall;
+        if (found->isOpen)
+          found->first = update;
+      }
     }
   // One bucket of each kind is open at a time.
   struct Open {
@@ -186,9 +207,8 @@ void ClassMemory::formBuckets(func::FuncOp step,
     BucketKind kind = kindOf(update);
     auto found = llvm::find_if(
         open, [&](const Open &entry) { return entry.kind == kind; });
-    bool isLast = llvm::any_of(last, [&, op = update](const auto &entry) {
-      return entry.second == op;
-    });
+    bool isLast = llvm::any_of(
+        last, [op = update](const Last &entry) { return entry.first == op; });
     if (isLast && found != open.end() && found->bytes >= kWorthACall) {
       open.erase(found);
       found = open.end();
@@ -219,11 +239,7 @@ void ClassMemory::formBuckets(func::FuncOp step,
     int64_t bytes = nn::byteSize(nn::tensorType(gradientOf(update)));
     bucket.offsets.push_back(alignUp(bucket.bytes));
     bucket.bytes = bucket.offsets.back() + bytes;
-    auto largest =
-        facts.largestGradient.find(nn::updatedVariable(update).str());
-    found->bytes =
-        alignUp(found->bytes) +
-        (largest == facts.largestGradient.end() ? bytes : largest->second);
+    found->bytes = alignUp(found->bytes) + largestOf(update);
     if (found->bytes >= bucketSizes.bytes)
       open.erase(found);
   }
