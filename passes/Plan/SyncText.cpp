@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "passes/Plan/SyncText.h"
+#include "passes/Cost/ParameterServer.h"
 #include "passes/Plan/SplitText.h"
 
 using namespace llvm;
@@ -96,12 +97,11 @@ bool partita::plan::prefersFactors(int64_t m, int64_t n, int64_t samples,
                                    int64_t ranks, double serverLoad) {
   if (ranks < 2)
     return false;
-  // Times ranks on both sides, and in floating point: products of sizes of
-  // large models do not fit into 64 bits.
-  double p = ranks;
-  double factors = 2.0 * samples * (p - 1) * (double(m) + double(n));
-  double gradient = 2.0 * double(m) * double(n);
-  double server = serverLoad > 0 ? gradient * std::max(1.0, serverLoad) * p
-                                 : gradient * (2 * p - 2);
-  return factors <= server;
+  cost::Connected layer{double(m), double(n), double(samples) / double(ranks),
+                        double(ranks), double(ranks)};
+  if (serverLoad <= 0)
+    return cost::prefersFactors(layer);
+  // Servers beside the workers: who moves more decides.
+  return cost::factorFloats(layer) <=
+         cost::serverFloats(layer).worker * std::max(1.0, serverLoad);
 }

@@ -29,6 +29,7 @@ commands:
   lint      tell whether a model can be trained and what stands in the way
   export    put trained weights back into the ONNX model
   check     prove that a program's communication cannot hang or mix up data
+  reproduce tables of the papers whose methods Partita has, by their formulas
 
 A first run, from a model to a trained model:
 
@@ -60,6 +61,8 @@ int main(int argc, char **argv) {
   if (command == "check")
     return check::runCheck("partita check",
                            {arguments.begin(), arguments.end()});
+  if (command == "reproduce")
+    return runReproduce(arguments);
   if (command == "--version") {
     llvm::outs() << "partita " << PARTITA_VERSION << '\n';
     return kSuccess;
@@ -68,7 +71,8 @@ int main(int argc, char **argv) {
     llvm::outs() << kHelp;
     return kSuccess;
   }
-  llvm::errs() << "partita: unknown command '" << command
-               << "'; the commands are compile, lint, export and check\n";
+  llvm::errs()
+      << "partita: unknown command '" << command
+      << "'; the commands are compile, lint, export, check and reproduce\n";
   return kUsage;
 }
