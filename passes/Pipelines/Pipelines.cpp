@@ -138,6 +138,7 @@ void addSchedule(OpPassManager &manager, const PipelineOptions &options) {
   schedule.overlapHalos = options.overlapHalos;
   schedule.linkBytesPerSecond = options.linkBytesPerSecond;
   schedule.linkLatency = options.linkLatency;
+  schedule.slowness = options.slowness;
   schedule.overlapSteps = options.overlap && options.overlapSteps;
   manager.addPass(createScheduleProgram(schedule));
   manager.addPass(createVerifySchedule());

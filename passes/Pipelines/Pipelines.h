@@ -72,6 +72,8 @@ struct PipelineOptions {
   /// arrives. Decides the order of calls; 1 Gbit/s Ethernet.
   double linkBytesPerSecond = 1.25e8;
   double linkLatency = 2e-4;
+  /// How long a rank computes beside a core of 1e11 operations per second.
+  double slowness = 1;
 };
 
 /// Appends the passes of one phase, its contract check last.

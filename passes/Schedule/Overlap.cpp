@@ -227,7 +227,8 @@ static void fillBefore(Operation *op,
   }
 }
 
-void partita::orderForOverlap(func::FuncOp function, const Link &link) {
+void partita::orderForOverlap(func::FuncOp function, const Link &link,
+                              double slowness) {
   sinkLate(function);
   // Results on their way, and how long they still take.
   llvm::DenseMap<Value, double> onTheWay;
@@ -241,11 +242,11 @@ void partita::orderForOverlap(func::FuncOp function, const Link &link) {
         isLate |= source && source->hasAttr(kLateAttr);
       }
       if (longest > 0)
-        fillBefore(op, onTheWay, longest, !isLate);
+        fillBefore(op, onTheWay, longest / slowness, !isLate);
       for (Value operand : op->getOperands())
         onTheWay.erase(rootOf(operand));
     }
-    double seconds = computeSeconds(op);
+    double seconds = computeSeconds(op) * slowness;
     for (auto &[value, left] : onTheWay)
       left -= seconds;
     if (isWaitedFor(op)) {
@@ -370,15 +371,16 @@ private:
 
 std::vector<BucketTask> partita::orderTasks(func::FuncOp step,
                                             ArrayRef<TaskFacts> buckets,
-                                            const Link &link, bool priorities) {
+                                            const Link &link, bool priorities,
+                                            double slowness) {
   if (!priorities)
-    return StepModel(step, buckets, link, 1).greedy(false);
+    return StepModel(step, buckets, link, slowness).greedy(false);
   // Nobody knows here how fast a rank is: of the orders that are best for some
   // speed, the one is taken that loses least over all of them.
   std::vector<StepModel> models;
   std::vector<std::vector<BucketTask>> orders;
-  for (double slowness : {1.0, 0.5, 2.0, 0.25, 4.0}) {
-    models.emplace_back(step, buckets, link, slowness);
+  for (double factor : {1.0, 0.5, 2.0, 0.25, 4.0}) {
+    models.emplace_back(step, buckets, link, slowness * factor);
     orders.push_back(models.back().greedy(true));
   }
   std::vector<double> losses(orders.size(), 0);

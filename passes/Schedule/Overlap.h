@@ -107,7 +107,10 @@ struct Link {
 /// last, and between a collective and the first use of its result stands what
 /// does not need it, for about as long as the collective takes. The order of
 /// collectives stays.
-void orderForOverlap(mlir::func::FuncOp function, const Link &link);
+///
+/// `slowness` is how long a rank computes beside a nominal core.
+void orderForOverlap(mlir::func::FuncOp function, const Link &link,
+                     double slowness = 1);
 
 /// One step of the synchronisation of a bucket.
 struct BucketTask {
@@ -134,7 +137,8 @@ struct TaskFacts {
 /// gradients before parameters.
 std::vector<BucketTask> orderTasks(mlir::func::FuncOp step,
                                    llvm::ArrayRef<TaskFacts> buckets,
-                                   const Link &link, bool priorities);
+                                   const Link &link, bool priorities,
+                                   double slowness = 1);
 
 } // namespace partita
 

@@ -243,7 +243,9 @@ def ScheduleProgram : Pass<"partita-schedule-program", "::mlir::ModuleOp"> {
     Option<"linkBytesPerSecond", "link-bytes-per-second", "double", "1.25e8",
            "what a rank's link carries, which decides who goes first">,
     Option<"linkLatency", "link-latency", "double", "2e-4",
-           "seconds before the first byte arrives">
+           "seconds before the first byte arrives">,
+    Option<"slowness", "slowness", "double", "1",
+           "how long a rank computes beside a nominal core">
   ];
   let statistics = [
     Statistic<"numBuckets", "buckets", "gradient buckets of the first class">,

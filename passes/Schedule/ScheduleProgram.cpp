@@ -49,7 +49,7 @@ struct ScheduleProgramPass
         for (func::FuncOp function : entry.functions) {
           if (!overlapHalos)
             completeAtOnce(function);
-          orderForOverlap(function, link());
+          orderForOverlap(function, link(), slowness);
         }
       classes.push_back(std::move(entry));
     }
@@ -221,7 +221,7 @@ private:
       facts.push_back(fact);
     }
     std::vector<BucketTask> tasks =
-        orderTasks(first.step, facts, link(), priorities);
+        orderTasks(first.step, facts, link(), priorities, slowness);
     for (Scheduled &entry : classes)
       entry.facts.tasks = tasks;
   }

@@ -18,6 +18,7 @@
 #include "passes/Plan/SplitText.h"
 #include "passes/Plan/SyncText.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/MemoryBuffer.h"
 #include <limits>
 
 using namespace mlir;
@@ -94,6 +95,16 @@ std::string parseNetwork(StringRef given, PipelineOptions &pipeline) {
   pipeline.linkBytesPerSecond = perSecond;
   pipeline.linkLatency = seconds;
   return "";
+}
+
+std::string readMachineFile(StringRef path,
+                            std::optional<cost::Machine> &machine) {
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return "a machine file (" + buffer.getError().message() + ")";
+  std::string error;
+  machine = cost::readMachine((*buffer)->getBuffer(), path, error);
+  return machine ? "" : "a machine file; " + error;
 }
 
 Phase phaseOf(ModuleOp module) {
@@ -235,11 +246,20 @@ void partita::driver::addModelOptions(Arguments &arguments,
                     [&pipeline](StringRef given) {
                       return parseBytes(given, pipeline.bucketBytes);
                     }});
-  arguments.custom(
-      {"--network", "RATE[,LATENCY]",
-       "what the link of a rank carries, for example 100mbit or "
-       "10gbit,20us; decides which calls go first (default 1gbit)",
-       [&pipeline](StringRef given) { return parseNetwork(given, pipeline); }});
+  arguments.custom({"--network", "RATE[,LATENCY]",
+                    "what the link of a rank carries, for example 100mbit or "
+                    "10gbit,20us; decides which calls go first (default 1gbit)",
+                    [&options, &pipeline](StringRef given) {
+                      options.hasNetwork = true;
+                      return parseNetwork(given, pipeline);
+                    }});
+  arguments.custom({"--machine", "FILE",
+                    "the cluster as a machine file (partita machines explains "
+                    "it): its links and devices decide which calls go first, "
+                    "and what does not fit is refused",
+                    [&options](StringRef given) {
+                      return readMachineFile(given, options.machine);
+                    }});
   addSwitch(arguments, "--overlap",
             "communicate while kernels compute; off: everything waits for "
             "every call (default on)",

@@ -16,6 +16,7 @@
 #include "dialects/NN/Import/ImportOnnx.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "passes/Cost/Machine.h"
 #include "passes/Pipelines/Pipelines.h"
 
 namespace partita::driver {
@@ -27,6 +28,9 @@ struct ModelOptions {
   std::string batchNorm = "file";
   std::string dropout = "file";
   int64_t batch = 0;
+  /// The cluster, where a machine file was given.
+  std::optional<cost::Machine> machine;
+  bool hasNetwork = false;
 };
 
 /// Adds the options about the model and its training.

@@ -26,6 +26,9 @@ int runLint(llvm::ArrayRef<const char *> arguments);
 /// partita export: trained weights back into the ONNX file.
 int runExport(llvm::ArrayRef<const char *> arguments);
 
+/// partita machines: presets of machine files.
+int runMachines(llvm::ArrayRef<const char *> arguments);
+
 /// partita reproduce: tables of papers from their own formulas.
 int runReproduce(llvm::ArrayRef<const char *> arguments);
 

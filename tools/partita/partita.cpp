@@ -29,6 +29,7 @@ commands:
   lint      tell whether a model can be trained and what stands in the way
   export    put trained weights back into the ONNX model
   check     prove that a program's communication cannot hang or mix up data
+  machines  list the devices and links that machine files may name
   reproduce tables of the papers whose methods Partita has, by their formulas
 
 A first run, from a model to a trained model:
@@ -61,6 +62,8 @@ int main(int argc, char **argv) {
   if (command == "check")
     return check::runCheck("partita check",
                            {arguments.begin(), arguments.end()});
+  if (command == "machines")
+    return runMachines(arguments);
   if (command == "reproduce")
     return runReproduce(arguments);
   if (command == "--version") {
@@ -71,8 +74,8 @@ int main(int argc, char **argv) {
     llvm::outs() << kHelp;
     return kSuccess;
   }
-  llvm::errs()
-      << "partita: unknown command '" << command
-      << "'; the commands are compile, lint, export, check and reproduce\n";
+  llvm::errs() << "partita: unknown command '" << command
+               << "'; the commands are compile, lint, export, check, machines "
+                  "and reproduce\n";
   return kUsage;
 }
