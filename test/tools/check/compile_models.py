@@ -17,6 +17,7 @@ MODELS = ["mlp", "lenet5", "resnet_tiny", "densenet_tiny", "unet_tiny",
           "vit_tiny", "gpt_tiny", "mobilenet_v2_quarter"]
 GRIDS = {
     "3": ["--batch", "4", "--ranks", "3"],
+    "5-empty": ["--batch", "3", "--ranks", "5"],
     "2-domain": ["--batch", "4", "--grid", "2:domain"],
     "2x2-paper": ["--batch", "4", "--grid", "2x2:paper"],
     "2x3-paper": ["--batch", "7", "--grid", "2x3:paper", "--overlap", "off",
