@@ -27,6 +27,14 @@ static double secondsSince(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
+/// How many threads kernels use that the calling thread issues. Left to the
+/// library it would be all cores, for every rank of the machine.
+static void useThreads([[maybe_unused]] int threads) {
+#ifdef _OPENMP
+  omp_set_num_threads(threads);
+#endif
+}
+
 //===----------------------------------------------------------------------===//
 // Waiting
 //===----------------------------------------------------------------------===//
@@ -101,9 +109,10 @@ void CpuCompute::communicate(const char *name, std::function<void()> work) {
 // The comm stream
 //===----------------------------------------------------------------------===//
 
-CpuComm::CpuComm(Device &device, CpuCompute &compute, int rank,
+CpuComm::CpuComm(Device &device, CpuCompute &compute, int rank, int threads,
                  Failure &failure)
-    : Stream(device), compute(compute), rank(rank), failure(failure) {
+    : Stream(device), compute(compute), rank(rank), threads(threads),
+      failure(failure) {
   queues = true;
   compute.worker = this;
   thread = std::thread([this] { serve(); });
@@ -152,6 +161,7 @@ void CpuComm::sync() {
 }
 
 void CpuComm::serve() {
+  useThreads(threads);
   for (;;) {
     Task task;
     {
@@ -181,10 +191,8 @@ void CpuComm::serve() {
 
 CpuDevice::CpuDevice(int rank, int threads, Failure &failure)
     : rank(rank), threads(threads), failure(failure) {
-#ifdef _OPENMP
-  // The setting belongs to the calling thread, which is the rank's own.
-  omp_set_num_threads(threads);
-#endif
+  // On the rank's own thread.
+  useThreads(threads);
 }
 
 std::string CpuDevice::name() const {
@@ -225,7 +233,7 @@ std::unique_ptr<Stream> CpuDevice::makeCompute() {
 
 std::unique_ptr<Stream> CpuDevice::makeComm(Stream &compute) {
   return std::make_unique<CpuComm>(*this, static_cast<CpuCompute &>(compute),
-                                   rank, failure);
+                                   rank, threads, failure);
 }
 
 std::unique_ptr<Event::State> CpuDevice::makeEvent() {

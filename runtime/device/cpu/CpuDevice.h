@@ -79,7 +79,9 @@ private:
 /// Work is done by a thread of its own, in the order of issue.
 class CpuComm final : public Stream {
 public:
-  CpuComm(Device &device, CpuCompute &compute, int rank, Failure &failure);
+  /// `threads` is the number of threads that kernels on this stream use.
+  CpuComm(Device &device, CpuCompute &compute, int rank, int threads,
+          Failure &failure);
   ~CpuComm() override;
 
   void record(Event &event) override;
@@ -102,7 +104,7 @@ private:
   void serve();
 
   CpuCompute &compute;
-  int rank;
+  int rank, threads;
   Failure &failure;
 
   std::mutex mutex;
