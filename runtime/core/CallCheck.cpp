@@ -13,6 +13,7 @@
 
 #include "core/CallCheck.h"
 
+#include "core/RankLog.h"
 #include "core/Timeline.h"
 
 #include <algorithm>
@@ -72,11 +73,15 @@ struct CallCheck::Card {
 };
 
 CallCheck::CallCheck(int rank, int rankClass, Device &device,
-                     const Expected *expected)
-    : rank(rank), rankClass(rankClass),
+                     const Expected *expected, int workers)
+    : rank(rank), rankClass(rankClass), workers(workers),
       stream(std::make_unique<AtOnce>(device)), expected(expected) {}
 
 CallCheck::~CallCheck() = default;
+
+std::string CallCheck::rankName(int of) const {
+  return statusOf(of, workers).name();
+}
 
 void CallCheck::addGroup(const Communicator &group,
                          std::unique_ptr<Communicator> companion) {
@@ -138,8 +143,8 @@ void CallCheck::endPhase() {
   while (list && next < list->size() && (*list)[next].isSkipped)
     ++next;
   if (list && next < list->size())
-    throw Error("--debug-collectives: rank " + std::to_string(rank) +
-                " has ended '" + phase +
+    throw Error("--debug-collectives: " + rankName(rank) + " has ended '" +
+                phase +
                 "' without a communication that the certificate lists, "
                 "expected " +
                 describe((*list)[next]));
@@ -174,7 +179,7 @@ void CallCheck::checkExpected(const Communicator &group,
   while (next < list->size() && (*list)[next].isSkipped &&
          (*list)[next].index != found.index)
     ++next;
-  std::string where = "--debug-collectives: rank " + std::to_string(rank) +
+  std::string where = "--debug-collectives: " + rankName(rank) +
                       " differs from the certificate in '" + phase +
                       "': found " + describe(found) + ", expected ";
   if (next == list->size())
@@ -234,13 +239,13 @@ void CallCheck::issued(std::int64_t number, const Communicator &group,
 }
 
 /// What two ranks disagree on: "count: 8 on rank 0, 10 on rank 1", or nothing.
-static std::string difference(const Fixed &a, const Fixed &b, int rankOfA,
-                              int rankOfB) {
+static std::string difference(const Fixed &a, const Fixed &b,
+                              const std::string &rankOfA,
+                              const std::string &rankOfB) {
   auto tell = [&](const char *what, const std::string &ofA,
                   const std::string &ofB) {
-    return std::string(what) + ": found " + ofA + " on rank " +
-           std::to_string(rankOfA) + " and " + ofB + " on rank " +
-           std::to_string(rankOfB);
+    return std::string(what) + ": found " + ofA + " on " + rankOfA + " and " +
+           ofB + " on " + rankOfB;
   };
   if (std::strcmp(a.kind, b.kind) != 0)
     return tell("kind", a.kind, b.kind);
@@ -300,13 +305,14 @@ void CallCheck::compare(std::int64_t number) {
   auto fail = [&](const std::string &what) {
     std::string call = mine.index >= 0 ? std::to_string(mine.index) + " " : "";
     throw Error("--debug-collectives: before call " + call + "'" +
-                printable(mine.label, 96) + "' of rank " +
-                std::to_string(rank) + ", number " +
-                std::to_string(group->calls) + " of its group, " + what);
+                printable(mine.label, 96) + "' of " + rankName(rank) +
+                ", number " + std::to_string(group->calls) + " of its group, " +
+                what);
   };
   for (int member = 1; member < size; ++member) {
-    std::string what = difference(first, fixedOf(member), group->members[0],
-                                  group->members[member]);
+    std::string what =
+        difference(first, fixedOf(member), rankName(group->members[0]),
+                   rankName(group->members[member]));
     if (!what.empty())
       fail("ranks disagree on its " + what);
   }
@@ -323,10 +329,9 @@ void CallCheck::compare(std::int64_t number) {
              std::to_string(ours) + " elements to rank " +
              std::to_string(group->members[peer]) + ", which expects " +
              std::to_string(theirs));
-      fail("ranks disagree on the part of rank " +
-           std::to_string(group->members[peer]) + ": found " +
-           std::to_string(theirs) + " elements on rank " +
-           std::to_string(group->members[0]) + " and " + std::to_string(ours) +
-           " on rank " + std::to_string(group->members[member]));
+      fail("ranks disagree on the part of " + rankName(group->members[peer]) +
+           ": found " + std::to_string(theirs) + " elements on " +
+           rankName(group->members[0]) + " and " + std::to_string(ours) +
+           " on " + rankName(group->members[member]));
     }
 }

@@ -19,6 +19,7 @@
 #include "core/Expected.h"
 #include "partita/backend.h"
 
+#include <limits>
 #include <map>
 #include <mutex>
 
@@ -27,8 +28,10 @@ namespace partita {
 /// Of one rank.
 class CallCheck {
 public:
-  /// `expected` may be null: then calls are compared across ranks only.
-  CallCheck(int rank, int rankClass, Device &device, const Expected *expected);
+  /// `expected` may be null: then calls are compared across ranks only. Ranks
+  /// from `workers` on are servers, and are called so.
+  CallCheck(int rank, int rankClass, Device &device, const Expected *expected,
+            int workers = std::numeric_limits<int>::max());
   ~CallCheck();
 
   /// `companion` is another communicator of the same group, over host memory,
@@ -54,9 +57,12 @@ private:
   struct Card;
 
   void checkExpected(const Communicator &group, const IssuedCall &call);
+  /// "rank 3", of a server "rank 5 (server 1)".
+  std::string rankName(int of) const;
 
   const int rank;
   const int rankClass;
+  const int workers;
   const std::unique_ptr<Stream> stream;
   const Expected *expected;
   /// By phase, for as far as phases have begun.

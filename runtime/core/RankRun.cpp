@@ -61,9 +61,9 @@ RankRun::RankRun(Job &job, World &world, int localRank, RankLog &log)
       arena(*device, bytesOfArena(program, world.rank)),
       compute(device->makeCompute()), comm(device->makeComm(*compute)),
       checks(job.options.debugCollectives
-                 ? std::make_unique<CallCheck>(world.rank,
-                                               program.classOfRank[world.rank],
-                                               *device, job.expected.get())
+                 ? std::make_unique<CallCheck>(
+                       world.rank, program.classOfRank[world.rank], *device,
+                       job.expected.get(), program.workers())
                  : nullptr),
       parts{program,      job.backend, world, *device, *compute, *comm,
             arena.data(), job.failure, {},    {},      &log,     checks.get()},
