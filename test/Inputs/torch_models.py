@@ -8,6 +8,9 @@
 
 Attribute names and the order of construction decide the names and the random
 initial values of the parameters, so they are part of the models.
+
+torchvision is imported by the models that come from it, so that what needs the
+others runs without it.
 """
 
 import dataclasses
@@ -15,7 +18,6 @@ from typing import Callable, Optional, Tuple
 
 import torch
 from torch import nn
-from torchvision.models import densenet, mobilenetv2, vision_transformer
 
 
 class LeNet5(nn.Module):
@@ -177,16 +179,19 @@ class GPTTiny(nn.Module):
 
 
 def densenet_tiny():
+    from torchvision.models import densenet
     return densenet.DenseNet(growth_rate=8, block_config=(2, 2),
                              num_init_features=16, bn_size=2, num_classes=10)
 
 
 def mobilenet_v2_quarter():
+    from torchvision.models import mobilenetv2
     return mobilenetv2.MobileNetV2(num_classes=10, width_mult=0.25,
                                    dropout=0.0)
 
 
 def vit_tiny():
+    from torchvision.models import vision_transformer
     return vision_transformer.VisionTransformer(
         image_size=32, patch_size=8, num_layers=2, num_heads=4, hidden_dim=32,
         mlp_dim=64, num_classes=10)
