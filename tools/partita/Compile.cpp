@@ -16,8 +16,6 @@
 #include "Subcommands.h"
 #include "codegen/Program/BuildProgram.h"
 #include "codegen/Program/EmitProgram.h"
-#include "dialects/Dist/IR/DistDialect.h"
-#include "dialects/Dist/IR/Servers.h"
 #include "dialects/NN/IR/NNOps.h"
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -147,18 +145,6 @@ bool writeIr(ModuleOp module, const std::string &path) {
   });
 }
 
-std::string formatBytes(int64_t bytes) {
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (bytes < 10 * 1024)
-    os << bytes << " bytes";
-  else if (bytes < 10 * 1024 * 1024)
-    os << llvm::format("%.1f KB", bytes / 1e3);
-  else
-    os << llvm::format("%.1f MB", bytes / 1e6);
-  return text;
-}
-
 /// Runs the phases of one compilation.
 class Compilation {
 public:
@@ -245,75 +231,11 @@ private:
     return failure();
   }
 
-  /// The ranks of the program, servers included.
-  int64_t ranksOf() {
-    int64_t ranks = 1;
-    if (auto grid = module->getAttrOfType<dist::GridAttr>(dist::kGridAttr))
-      for (int64_t size : grid.getSizes())
-        ranks *= size;
-    return ranks + dist::serversOf(module);
-  }
-
-  /// Speeds of the machine file's links, and of the slowest of its devices
-  /// beside the nominal core of the schedule.
-  void useMachine(PipelineOptions &pipeline) {
-    const std::optional<cost::Machine> &machine = options.model.machine;
-    if (!machine)
-      return;
-    cost::AlphaBeta link = machine->linkOf(ranksOf()).cost;
-    if (!options.model.hasNetwork && link.beta > 0) {
-      pipeline.linkBytesPerSecond = 1 / link.beta;
-      pipeline.linkLatency = link.alpha;
-    }
-    double core = cost::findDeviceKind("cpu-core")->flops;
-    pipeline.slowness = 0;
-    for (const cost::DeviceGroup &group : machine->groups)
-      pipeline.slowness = std::max(pipeline.slowness, core / group.kind.flops);
-  }
-
-  bool fitsOnMachine() {
-    const std::optional<cost::Machine> &machine = options.model.machine;
-    if (!machine || ranksOf() <= machine->devices())
-      return true;
-    llvm::errs() << "partita: error: --machine: the plan has " << ranksOf()
-                 << " ranks, expected at most the " << machine->devices()
-                 << " devices of the machine; take a smaller grid, or add "
-                    "nodes to the machine file\n";
-    return false;
-  }
-
-  /// Arenas are exact: what is larger than the memory does not fit.
-  bool fitsInMemory() {
-    const std::optional<cost::Machine> &machine = options.model.machine;
-    if (!machine)
-      return true;
-    const cost::DeviceKind *least = &machine->groups.front().kind;
-    for (const cost::DeviceGroup &group : machine->groups)
-      if (group.kind.memory < least->memory)
-        least = &group.kind;
-    bool fits = true;
-    for (auto classOp : module.getOps<spmd::ClassOp>()) {
-      int64_t bytes = classOp.getArenaBytes().value_or(0);
-      if (double(bytes) <= least->memory)
-        continue;
-      fits = false;
-      llvm::errs() << "partita: error: --machine: class "
-                   << classOp.getSymName() << " needs " << formatBytes(bytes)
-                   << ", expected at most the "
-                   << formatBytes(int64_t(least->memory)) << " of '"
-                   << least->name
-                   << "'; try more ranks, a smaller batch, or splits of the "
-                      "layers with the largest parameters (model) or "
-                      "activations (batch, domain)\n";
-    }
-    return fits;
-  }
-
   LogicalResult runPhase(Phase phase) {
     PassManager manager(module.getContext());
     PipelineOptions pipeline = options.model.pipeline;
     if (phase == Phase::schedule)
-      useMachine(pipeline);
+      useMachine(options.model, module, pipeline);
     addPhase(manager, phase, pipeline);
     // Every pass checks what it made; the text tells which phase failed.
     if (failed(manager.run(module))) {
@@ -323,10 +245,10 @@ private:
     }
     if (phase == Phase::plan) {
       plan = planAsJson(module);
-      if (!fitsOnMachine())
+      if (!fitsOnMachine(options.model, module))
         return failure();
     }
-    if (phase == Phase::schedule && !fitsInMemory())
+    if (phase == Phase::schedule && !fitsInMemory(options.model, module))
       return failure();
     if (options.saveTemps.empty())
       return success();

@@ -57,6 +57,22 @@ std::unique_ptr<mlir::MLIRContext> makeContext();
 /// Number of elements of all parameters, and how many there are.
 std::pair<int64_t, int64_t> countParameters(mlir::ModuleOp module);
 
+/// The ranks of a planned program, servers included.
+int64_t ranksOf(mlir::ModuleOp module);
+
+/// Gives the schedule the speeds of the machine's links, and of the slowest of
+/// its devices beside a nominal core.
+void useMachine(const ModelOptions &options, mlir::ModuleOp module,
+                PipelineOptions &pipeline);
+
+/// Whether a plan has devices, and the arenas of a scheduled program memory,
+/// on the machine; prints an error where not. Arenas are exact.
+bool fitsOnMachine(const ModelOptions &options, mlir::ModuleOp module);
+bool fitsInMemory(const ModelOptions &options, mlir::ModuleOp module);
+
+/// "512 bytes", "12.3 KB", "45.6 MB".
+std::string formatBytes(int64_t bytes);
+
 } // namespace partita::driver
 
 #endif // PARTITA_TOOLS_PARTITA_FRONTEND_H

@@ -32,6 +32,9 @@ int runMachines(llvm::ArrayRef<const char *> arguments);
 /// partita reproduce: tables of papers from their own formulas.
 int runReproduce(llvm::ArrayRef<const char *> arguments);
 
+/// partita simulate: a step on the machine of a machine file.
+int runSimulate(llvm::ArrayRef<const char *> arguments);
+
 } // namespace partita::driver
 
 #endif // PARTITA_TOOLS_PARTITA_SUBCOMMANDS_H

@@ -30,6 +30,7 @@ commands:
   export    put trained weights back into the ONNX model
   check     prove that a program's communication cannot hang or mix up data
   machines  list the devices and links that machine files may name
+  simulate  play a training step on a described cluster
   reproduce tables of the papers whose methods Partita has, by their formulas
 
 A first run, from a model to a trained model:
@@ -64,6 +65,8 @@ int main(int argc, char **argv) {
                            {arguments.begin(), arguments.end()});
   if (command == "machines")
     return runMachines(arguments);
+  if (command == "simulate")
+    return runSimulate(arguments);
   if (command == "reproduce")
     return runReproduce(arguments);
   if (command == "--version") {
@@ -75,7 +78,7 @@ int main(int argc, char **argv) {
     return kSuccess;
   }
   llvm::errs() << "partita: unknown command '" << command
-               << "'; the commands are compile, lint, export, check, machines "
-                  "and reproduce\n";
+               << "'; the commands are compile, lint, export, check, machines, "
+                  "simulate and reproduce\n";
   return kUsage;
 }
