@@ -23,12 +23,12 @@ double layerSeconds(const GridLayer &layer, GridUse use, Grid grid,
   }
   case GridUse::domain: {
     double halos = 0;
-    if (grid.pr > 1 && layer.kernelHeight > 1)
-      halos += word.message(samples * layer.inputRow *
-                            double(layer.kernelHeight / 2));
-    if (grid.pr > 1 && layer.kernelWidth > 1)
-      halos += word.message(samples * layer.outputRow *
-                            double(layer.kernelWidth / 2));
+    // Rows beside a strip that a kernel reaches, rounded down.
+    int64_t rows = layer.kernelHeight / 2, columns = layer.kernelWidth / 2;
+    if (grid.pr > 1 && rows > 0)
+      halos += word.message(samples * layer.inputRow * double(rows));
+    if (grid.pr > 1 && columns > 0)
+      halos += word.message(samples * layer.outputRow * double(columns));
     return halos + allReduce(layer.weights, grid.ranks(), word);
   }
   }

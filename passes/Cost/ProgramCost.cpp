@@ -30,8 +30,8 @@ double elementsOf(Value buffer) {
 
 double bytesOf(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  return double(type.getNumElements()) *
-         double((type.getElementTypeBitWidth() + 7) / 8);
+  int64_t elementBytes = (type.getElementTypeBitWidth() + 7) / 8;
+  return double(type.getNumElements()) * double(elementBytes);
 }
 
 ArrayRef<int64_t> shapeOf(Value buffer) {
