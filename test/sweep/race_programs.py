@@ -66,7 +66,7 @@ def build(partita, tsan, folder, model, options):
     binary = os.path.join(folder, "train")
     libraries = sorted(glob.glob(os.path.join(tsan, "lib", "libPartita*.a")))
     libraries = [name for name in libraries if "ChannelCases" not in name]
-    mpi = run(["pkg-config", "--libs", "ompi"]).stdout.split() or ["-lmpi"]
+    mpi = run(["mpicc", "--showme:link"]).stdout.split()
     linked = run(
         ["clang++-19", "-std=c++17", "-O1", "-g", "-w", "-fsanitize=thread",
          "-I" + os.path.join(ROOT, "runtime", "include"),
