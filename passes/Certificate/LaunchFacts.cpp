@@ -65,8 +65,9 @@ private:
 /// A constant that a sum does not change by: what is left of an operand that
 /// is empty on this class.
 bool isZero(Operation *op) {
-  FloatAttr value;
-  return matchPattern(op, m_Constant(&value)) && value.getValue().isZero();
+  Attribute value;
+  return matchPattern(op, m_Constant(&value)) &&
+         certificate::neutralOf(value) == "sum";
 }
 
 bool isSumOfArguments(spmd::LaunchOp launch) {

@@ -14,6 +14,7 @@
 #include "core/ServerGroups.h"
 #include "core/SilentCommunicator.h"
 #include "core/Tile.h"
+#include "core/Timeline.h"
 
 using namespace partita;
 
@@ -27,10 +28,7 @@ int Program::workers() const {
 }
 
 std::string Program::nameOf(int rank) const {
-  std::string name = "rank " + std::to_string(rank);
-  if (rank >= workers())
-    name += " (server " + std::to_string(rank - workers()) + ")";
-  return name;
+  return rankName(rank, rank < workers() ? -1 : rank - workers());
 }
 
 Rank::Rank(Parts &parts)

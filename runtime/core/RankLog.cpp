@@ -93,10 +93,7 @@ RankStatus partita::statusOf(int rank, int workers) {
   return status;
 }
 
-std::string RankStatus::name() const {
-  return "rank " + std::to_string(rank) +
-         (server < 0 ? "" : " (server " + std::to_string(server) + ")");
-}
+std::string RankStatus::name() const { return rankName(rank, server); }
 
 std::string RankStatus::text() const {
   std::string text = name() + " " + textOf(activity);

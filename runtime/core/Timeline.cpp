@@ -21,6 +21,11 @@
 
 using namespace partita;
 
+std::string partita::rankName(int rank, int server) {
+  return "rank " + std::to_string(rank) +
+         (server < 0 ? "" : " (server " + std::to_string(server) + ")");
+}
+
 //===----------------------------------------------------------------------===//
 // Packing
 //===----------------------------------------------------------------------===//
@@ -342,12 +347,8 @@ std::string partita::traceJson(const std::vector<Timeline> &ranks,
   for (const Timeline &rank : ranks) {
     text += comma;
     comma = ",\n";
-    text +=
-        metadata("process_name", rank.rank, 0,
-                 "rank " + std::to_string(rank.rank) +
-                     (rank.server < 0
-                          ? ""
-                          : " (server " + std::to_string(rank.server) + ")"));
+    text += metadata("process_name", rank.rank, 0,
+                     rankName(rank.rank, rank.server));
     for (int track = computeTrack; track <= commWaitTrack; ++track)
       text += comma + metadata("thread_name", rank.rank, track, names[track]);
     for (const Span &span : rank.spans) {

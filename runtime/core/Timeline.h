@@ -21,6 +21,10 @@
 
 namespace partita {
 
+/// "rank 1", of a server "rank 5 (server 1)"; `server` is its number among the
+/// servers, -1 for others.
+std::string rankName(int rank, int server);
+
 /// Something that took time on a rank.
 struct Span {
   enum class Kind {

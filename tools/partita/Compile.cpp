@@ -20,13 +20,11 @@
 #include "dialects/SPMD/IR/SPMDDialect.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/AsmState.h"
-#include "mlir/Pass/PassManager.h"
 #include "passes/Certificate/Certificate.h"
 #include "tools/check/Check.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace partita;
@@ -114,28 +112,6 @@ OpPrintingFlags printingFlags() {
   // Locations are the trail back to the ONNX file.
   flags.enableDebugInfo(/*enable=*/true, /*prettyForm=*/false);
   return flags;
-}
-
-/// Writes a file, complete or not at all.
-bool writeFile(const std::string &path,
-               llvm::function_ref<void(llvm::raw_ostream &)> write) {
-  std::error_code error;
-  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
-  if (error) {
-    llvm::errs() << "partita: error: cannot write " << path << ": "
-                 << error.message() << '\n';
-    return false;
-  }
-  write(file.os());
-  file.os().flush();
-  if (file.os().has_error()) {
-    llvm::errs() << "partita: error: cannot write " << path << ": "
-                 << file.os().error().message() << '\n';
-    file.os().clear_error();
-    return false;
-  }
-  file.keep();
-  return true;
 }
 
 bool writeIr(ModuleOp module, const std::string &path) {
@@ -232,24 +208,10 @@ private:
   }
 
   LogicalResult runPhase(Phase phase) {
-    PassManager manager(module.getContext());
-    PipelineOptions pipeline = options.model.pipeline;
-    if (phase == Phase::schedule)
-      useMachine(options.model, module, pipeline);
-    addPhase(manager, phase, pipeline);
-    // Every pass checks what it made; the text tells which phase failed.
-    if (failed(manager.run(module))) {
-      llvm::errs() << "partita: phase " << phaseName(phase)
-                   << " failed; nothing was written\n";
+    if (failed(driver::runPhase(options.model, module, phase)))
       return failure();
-    }
-    if (phase == Phase::plan) {
+    if (phase == Phase::plan)
       plan = planAsJson(module);
-      if (!fitsOnMachine(options.model, module))
-        return failure();
-    }
-    if (phase == Phase::schedule && !fitsInMemory(options.model, module))
-      return failure();
     if (options.saveTemps.empty())
       return success();
     if (std::error_code error =

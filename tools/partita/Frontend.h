@@ -60,15 +60,15 @@ std::pair<int64_t, int64_t> countParameters(mlir::ModuleOp module);
 /// The ranks of a planned program, servers included.
 int64_t ranksOf(mlir::ModuleOp module);
 
-/// Gives the schedule the speeds of the machine's links, and of the slowest of
-/// its devices beside a nominal core.
-void useMachine(const ModelOptions &options, mlir::ModuleOp module,
-                PipelineOptions &pipeline);
+/// Takes a module through one phase, with the speeds of the machine file where
+/// there is one. Prints an error where a pass fails, the plan has more ranks
+/// than the machine devices, or an arena is larger than their memory.
+llvm::LogicalResult runPhase(const ModelOptions &options, mlir::ModuleOp module,
+                             Phase phase);
 
-/// Whether a plan has devices, and the arenas of a scheduled program memory,
-/// on the machine; prints an error where not. Arenas are exact.
-bool fitsOnMachine(const ModelOptions &options, mlir::ModuleOp module);
-bool fitsInMemory(const ModelOptions &options, mlir::ModuleOp module);
+/// Writes a file, complete or not at all; prints an error where it cannot.
+bool writeFile(const std::string &path,
+               llvm::function_ref<void(llvm::raw_ostream &)> write);
 
 /// "512 bytes", "12.3 KB", "45.6 MB".
 std::string formatBytes(int64_t bytes);

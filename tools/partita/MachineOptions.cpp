@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Speeds for the schedule, and whether a plan fits.
+// Phases with the speeds of the machine file, and whether what they make fits.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,10 +13,14 @@
 #include "dialects/Dist/IR/DistDialect.h"
 #include "dialects/Dist/IR/Servers.h"
 #include "dialects/SPMD/IR/SPMDDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace partita;
+using namespace partita::driver;
 
 std::string partita::driver::formatBytes(int64_t bytes) {
   std::string text;
@@ -37,8 +41,10 @@ int64_t partita::driver::ranksOf(ModuleOp module) {
   return ranks + dist::serversOf(module);
 }
 
-void partita::driver::useMachine(const ModelOptions &options, ModuleOp module,
-                                 PipelineOptions &pipeline) {
+/// Gives the schedule the speeds of the machine's links, and of the slowest of
+/// its devices beside a nominal core.
+static void useMachine(const ModelOptions &options, ModuleOp module,
+                       PipelineOptions &pipeline) {
   const std::optional<cost::Machine> &machine = options.machine;
   if (!machine)
     return;
@@ -53,8 +59,7 @@ void partita::driver::useMachine(const ModelOptions &options, ModuleOp module,
     pipeline.slowness = std::max(pipeline.slowness, core / group.kind.flops);
 }
 
-bool partita::driver::fitsOnMachine(const ModelOptions &options,
-                                    ModuleOp module) {
+static bool fitsOnMachine(const ModelOptions &options, ModuleOp module) {
   const std::optional<cost::Machine> &machine = options.machine;
   if (!machine || ranksOf(module) <= machine->devices())
     return true;
@@ -65,8 +70,8 @@ bool partita::driver::fitsOnMachine(const ModelOptions &options,
   return false;
 }
 
-bool partita::driver::fitsInMemory(const ModelOptions &options,
-                                   ModuleOp module) {
+/// Arenas are exact: what is larger than the memory does not fit.
+static bool fitsInMemory(const ModelOptions &options, ModuleOp module) {
   const std::optional<cost::Machine> &machine = options.machine;
   if (!machine)
     return true;
@@ -89,4 +94,44 @@ bool partita::driver::fitsInMemory(const ModelOptions &options,
                     "activations (batch, domain)\n";
   }
   return fits;
+}
+
+LogicalResult partita::driver::runPhase(const ModelOptions &options,
+                                        ModuleOp module, Phase phase) {
+  PipelineOptions pipeline = options.pipeline;
+  if (phase == Phase::schedule)
+    useMachine(options, module, pipeline);
+  PassManager manager(module.getContext());
+  addPhase(manager, phase, pipeline);
+  // Every pass checks what it made; the text tells which phase failed.
+  if (failed(manager.run(module))) {
+    llvm::errs() << "partita: phase " << phaseName(phase)
+                 << " failed; nothing was written\n";
+    return failure();
+  }
+  if (phase == Phase::plan)
+    return success(fitsOnMachine(options, module));
+  return success(phase != Phase::schedule || fitsInMemory(options, module));
+}
+
+bool partita::driver::writeFile(
+    const std::string &path,
+    llvm::function_ref<void(llvm::raw_ostream &)> write) {
+  std::error_code error;
+  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_Text);
+  if (error) {
+    llvm::errs() << "partita: error: cannot write " << path << ": "
+                 << error.message() << '\n';
+    return false;
+  }
+  write(file.os());
+  file.os().flush();
+  if (file.os().has_error()) {
+    llvm::errs() << "partita: error: cannot write " << path << ": "
+                 << file.os().error().message() << '\n';
+    file.os().clear_error();
+    return false;
+  }
+  file.keep();
+  return true;
 }

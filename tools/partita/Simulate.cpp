@@ -12,11 +12,8 @@
 #include "Diagnostics.h"
 #include "Frontend.h"
 #include "Subcommands.h"
-#include "mlir/Pass/PassManager.h"
 #include "passes/Cost/ProgramCost.h"
-#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FormatVariadic.h"
-#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 using namespace partita;
@@ -67,24 +64,6 @@ void print(const std::vector<SimClass> &classes, const Simulation &simulation,
       hiddenShare(simulation.totalSeconds(), simulation.exposedSeconds()));
 }
 
-bool write(const std::string &path, const std::string &text) {
-  std::error_code error;
-  llvm::ToolOutputFile file(path, error, llvm::sys::fs::OF_None);
-  if (!error) {
-    file.os() << text;
-    file.os().flush();
-    error = file.os().error();
-  }
-  if (error) {
-    file.os().clear_error();
-    llvm::errs() << "partita: error: cannot write '" << path
-                 << "': " << error.message() << '\n';
-    return false;
-  }
-  file.keep();
-  return true;
-}
-
 } // namespace
 
 int partita::driver::runSimulate(ArrayRef<const char *> given) {
@@ -122,16 +101,7 @@ int partita::driver::runSimulate(ArrayRef<const char *> given) {
                       Phase::schedule}) {
     if (phase < model.phase || (phase == model.phase && phase != Phase::import))
       continue;
-    PipelineOptions pipeline = options.pipeline;
-    if (phase == Phase::schedule)
-      useMachine(options, module, pipeline);
-    PassManager manager(context.get());
-    addPhase(manager, phase, pipeline);
-    if (failed(manager.run(module)))
-      return kFailure;
-    if (phase == Phase::plan && !fitsOnMachine(options, module))
-      return kFailure;
-    if (phase == Phase::schedule && !fitsInMemory(options, module))
+    if (failed(runPhase(options, module, phase)))
       return kFailure;
   }
   if (auto known = module->getAttrOfType<IntegerAttr>("partita.batch"))
@@ -144,7 +114,9 @@ int partita::driver::runSimulate(ArrayRef<const char *> given) {
   }
   print(classes, simulation, batch, ranksOf(module));
   if (!trace.empty()) {
-    if (!write(trace, traceOf(classes, simulation)))
+    if (!writeFile(trace, [&](llvm::raw_ostream &os) {
+          os << traceOf(classes, simulation);
+        }))
       return kFailure;
     llvm::outs() << "trace               written to '" << trace << "'\n";
   }
